@@ -31,14 +31,16 @@ site_file('/site/guarded/part.html', 'for anna');
 write_page('/includes/if', '<!--#include virtual="/site/if/part.html" -->');
 write_page('/includes/guarded', '<!--#include virtual="/site/guarded/part.html" -->');
 write_page('/rewrite/beta');
-my $config = <<"END" . live_folder('/site') . for_users('^/site/members/');
-LoadModule negotiation_module "$modules/mod_negotiation.so"
-LoadModule substitute_module "$modules/mod_substitute.so"
+my $base = <<"END" . live_folder('/site');
 VaultFeed tests "$top/modules/vault_feed_test.so" word=hello
 DocumentRoot "$htdocs"
 <Directory "$htdocs">
     Require all granted
 </Directory>
+END
+my $config = $base . for_users('^/site/members/') . <<"END";
+LoadModule negotiation_module "$modules/mod_negotiation.so"
+LoadModule substitute_module "$modules/mod_substitute.so"
 <VirtualHost *>
     ServerName first.example
 </VirtualHost>
@@ -175,5 +177,10 @@ is(status()->{Outputs}, $before->{Outputs}, 'what a client invents makes no othe
 ask('/fill/live.shtml', @$_) for ['Cache-Control' => 'no-cache'], [Range => 'bytes=0-1'], ['If-None-Match' => '*'], [Authorization => 'Basic YTpi'], ['Content-Length' => 0];
 get('/site/fill/live.shtml', method => $_) for qw(HEAD OPTIONS POST);
 is((ask('/fill/live.shtml'))[1], 1, 'the others have the kept page whatever one client asks for');
+
+# The elements of SSI can be looked for only where they have the usual tags.
+use_server(VaultTest::Server->start('tags', config => qq(${base}SSIEndTag "-->"\n)));
+is(shared('/free/live.shtml'), '0 0', 'a site that sets the tags of SSI');
+cmp_ok(status_of_children()->{Personal}{ssi}, '>', 0, '... and the status says why');
 
 finish();

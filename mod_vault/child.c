@@ -35,7 +35,7 @@ APLOG_USE_MODULE(vault);
 
 /* Increase this number with every change of the layout of the segment. A server that is upgraded by a graceful restart
  * then creates a new segment. */
-#define RETAINED "mod_vault segment 13"
+#define RETAINED "mod_vault segment 14"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 /* A child that must end at once has this much time to do so by itself. */

@@ -95,19 +95,33 @@ static const char *check_record(census_t *c, const output_record_t *rec)
     return check_resources(c, rec);
 }
 
+static const char *check_order(const vault_outputs_t *o, unsigned which)
+{
+    const output_order_t *order = &o->table->order[which];
+    apr_uint32_t i, prev = 0, length = 0;
+
+    for (i = order->newest; i && i <= o->max && length <= o->max; prev = i, i = o->records[i].older) {
+        const output_record_t *rec = &o->records[i];
+        if (output_state(rec) == OUTPUT_FREE || rec->newer != prev || output_order(rec) != which) {
+            return "the order of use holds a record that does not belong to it";
+        }
+        length++;
+    }
+    return prev != order->oldest || length != order->length ? "a record is missing in the order of use" : NULL;
+}
+
 static const char *check_lists(const census_t *c)
 {
     const vault_outputs_t *o = c->o;
-    apr_uint32_t i, prev = 0, used = 0, unused = 0;
+    apr_uint32_t i, unused = 0, which, listed = 0;
+    const char *wrong = NULL;
 
-    for (i = o->table->newest; i && i <= o->max && used <= o->max; prev = i, i = o->records[i].older) {
-        if (output_state(&o->records[i]) == OUTPUT_FREE || o->records[i].newer != prev) {
-            return "the order of use holds a record that does not belong to it";
-        }
-        used++;
+    for (which = 0; which < OUTPUT_ORDERS && !wrong; which++) {
+        wrong = check_order(o, which);
+        listed += o->table->order[which].length;
     }
-    if (prev != o->table->oldest || used + c->count[OUTPUT_FREE] != o->table->fresh) {
-        return "a record is missing in the order of use";
+    if (wrong || listed + c->count[OUTPUT_FREE] != o->table->fresh) {
+        return wrong ? wrong : "a record is missing in the order of use";
     }
     for (i = o->table->free; i && i <= o->max && unused <= o->max; i = o->records[i].next) {
         if (output_state(&o->records[i]) != OUTPUT_FREE) {

@@ -19,12 +19,25 @@ static int may_go(const output_record_t *rec, int disk)
     return output_state(rec) != OUTPUT_MAKING && (bytes || !disk);
 }
 
-int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after)
+/* The least recently used one of a list. */
+static output_record_t *find_oldest(const vault_outputs_t *o, unsigned order, const output_record_t *except, int disk)
 {
-    output_record_t *rec = output_at(o, o->table->oldest);
+    output_record_t *rec = output_at(o, o->table->order[order].oldest);
 
     while (rec && (rec == except || !may_go(rec, disk))) {
         rec = output_at(o, rec->newer);
+    }
+    return rec;
+}
+
+int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after)
+{
+    const output_order_t *order = o->table->order;
+    unsigned first = order[OUTPUT_UNUSED].length > order[OUTPUT_USED].length / 3 ? OUTPUT_UNUSED : OUTPUT_USED;
+    output_record_t *rec = find_oldest(o, first, except, disk);
+
+    if (!rec) {
+        rec = find_oldest(o, first == OUTPUT_USED ? OUTPUT_UNUSED : OUTPUT_USED, except, disk);
     }
     if (!rec || after->count == OUTPUT_AFTER) {
         return 0;

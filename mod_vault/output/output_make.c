@@ -335,7 +335,7 @@ static void succeed(vault_outputs_t *o, output_record_t *rec, const output_recor
     const vault_dep_t *moved = output_moved(o, old);
     char name[VAULT_INTEREST_MAX + 1];
 
-    rec->hits += old->hits;
+    output_use(o, rec, old->hits);
     rec->renewed = old->renewed + 1;
     o->table->renewed++;
     if (moved) {
@@ -386,7 +386,7 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
     output_become(o, rec, OUTPUT_KEPT, after); /* first: else a process killed here leaves neither */
     replace_locked(o, rec, after);
-    output_use(o, rec);
+    output_use(o, rec, 0);
     o->table->kept++;
     return APR_SUCCESS;
 }

@@ -74,33 +74,36 @@ void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr
 
 static void link_use(vault_outputs_t *o, output_record_t *rec)
 {
-    output_table_t *t = o->table;
+    output_order_t *order = &o->table->order[output_order(rec)];
     apr_uint32_t index = output_index(o, rec);
 
     rec->newer = 0;
-    rec->older = t->newest;
-    if (t->newest) {
-        o->records[t->newest].newer = index;
+    rec->older = order->newest;
+    if (order->newest) {
+        o->records[order->newest].newer = index;
     }
     else {
-        t->oldest = index;
+        order->oldest = index;
     }
-    t->newest = index;
+    order->newest = index;
+    order->length++;
 }
 
 static void unlink_use(vault_outputs_t *o, output_record_t *rec)
 {
-    output_table_t *t = o->table;
+    output_order_t *order = &o->table->order[output_order(rec)];
 
-    *(rec->newer ? &o->records[rec->newer].older : &t->newest) = rec->older;
-    *(rec->older ? &o->records[rec->older].newer : &t->oldest) = rec->newer;
+    *(rec->newer ? &o->records[rec->newer].older : &order->newest) = rec->older;
+    *(rec->older ? &o->records[rec->older].newer : &order->oldest) = rec->newer;
+    order->length--;
 }
 
-void output_use(vault_outputs_t *o, output_record_t *rec)
+void output_use(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits)
 {
     rec->used = vault_now();
     rec->use = ++o->table->uses;
     unlink_use(o, rec);
+    rec->hits += hits;
     link_use(o, rec);
 }
 
@@ -197,7 +200,8 @@ static void repair(vault_outputs_t *o)
     output_table_t *t = o->table;
     apr_uint32_t i;
 
-    t->free = t->newest = t->oldest = 0;
+    t->free = 0;
+    memset(t->order, 0, sizeof(t->order));
     memset(t->count, 0, sizeof(t->count));
     memset(o->buckets, 0, ((apr_size_t)o->mask + 1) * sizeof(*o->buckets));
     for (i = t->fresh; i >= 1; i--) {

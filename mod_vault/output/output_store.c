@@ -229,8 +229,7 @@ static apr_status_t read_locked(vault_outputs_t *o, const vault_output_ref_t *re
         memcpy(text, stored, *size);
     }
     o->table->hits++;
-    rec->hits++;
-    output_use(o, rec);
+    output_use(o, rec, 1);
     return APR_SUCCESS;
 }
 

@@ -65,7 +65,7 @@ typedef struct output_record_t {
     apr_uint64_t hits;             /* lock */
     apr_uint64_t renewed;          /* lock; how many entries of the same key and variant it comes after */
     apr_uint32_t next;             /* lock; derived; in its bucket, or in the free list */
-    apr_uint32_t newer, older;     /* lock; derived; in the order of use */
+    apr_uint32_t newer, older;     /* lock; derived; in its list in the order of use */
     apr_uint32_t epoch;            /* lock; of the child that leads or has led */
     output_body_t body[VAULT_OUTPUT_FORMS];
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
@@ -73,18 +73,27 @@ typedef struct output_record_t {
 
 _Static_assert(sizeof(output_record_t) % 8 == 0, "the record is part of the layout: raise RETAINED in child.c with it");
 
+/** Two lists of records, each in the order of use: of those that were never used since they were made, and of those that
+ * were. A request for many URLs that differ by their queries fills the first list only (output_evict()). */
+enum { OUTPUT_UNUSED, OUTPUT_USED, OUTPUT_ORDERS };
+
+typedef struct output_order_t {
+    apr_uint32_t newest; /* the most recently used record */
+    apr_uint32_t oldest;
+    apr_uint32_t length;
+} output_order_t;
+
 typedef struct output_table_t {
     vault_lock_t lock;
-    apr_uint64_t numbers;      /* lock; the last number given to an entry */
-    apr_uint64_t uses;         /* lock; the last number given to a use */
-    apr_uint32_t fresh;        /* lock; atomic; truth; records above this one have never been used */
-    apr_uint32_t free;         /* lock; derived; the first free record */
-    apr_uint32_t newest;       /* lock; derived; the most recently used record */
-    apr_uint32_t oldest;       /* lock; derived */
-    apr_uint32_t count[4];     /* lock; derived; records by state, without the free ones */
-    apr_uint64_t files;        /* lock; derived; bytes in files */
-    apr_uint64_t epoch;        /* atomic; the number of times that all entries were outdated */
-    apr_uint64_t swept;        /* atomic; when a child last swept */
+    apr_uint64_t numbers;                /* lock; the last number given to an entry */
+    apr_uint64_t uses;                   /* lock; the last number given to a use */
+    apr_uint32_t fresh;                  /* lock; atomic; truth; records above this one have never been used */
+    apr_uint32_t free;                   /* lock; derived; the first free record */
+    output_order_t order[OUTPUT_ORDERS]; /* lock; derived */
+    apr_uint32_t count[4];               /* lock; derived; records by state, without the free ones */
+    apr_uint64_t files;                  /* lock; derived; bytes in files */
+    apr_uint64_t epoch;                  /* atomic; the number of times that all entries were outdated */
+    apr_uint64_t swept;                  /* atomic; when a child last swept */
     apr_uint32_t deaths;       /* atomic; children that had been killed when files were last compared with entries */
     apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
     apr_uint64_t write_errors; /* atomic; how often */
@@ -199,8 +208,15 @@ void output_free_block(vault_outputs_t *o, vault_off_t *place);
 /** Give back a form's block and its bytes in files. @return 1: its file is to be removed */
 int output_free_body(vault_outputs_t *o, output_body_t *body);
 
-/** Count a use: the record becomes the most recently used one. */
-void output_use(vault_outputs_t *o, output_record_t *rec);
+/** The list of the record. An entry that replaces one which was used counts as used: it has the same key. */
+static inline unsigned output_order(const output_record_t *rec)
+{
+    return rec->hits ? OUTPUT_USED : OUTPUT_UNUSED;
+}
+
+/** Count `hits` uses, of this entry or of the one that it replaces: the record becomes the most recently used one of its
+ * list. */
+void output_use(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits);
 
 /** The hash of a key. */
 apr_uint64_t output_hash(const vault_outputs_t *o, const char *key, apr_size_t length);
@@ -232,7 +248,9 @@ void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr
 
 /* ---------------------------------------------------------------- eviction; under the lock */
 
-/** Evict the least recently used entry, but not `except`, and none that is being made.
+/** Evict an entry, but not `except`, and none that is being made: the least recently used one of those that were used, or,
+ * where those that were not are more than a quarter of all, of these. So what all visitors use stays when one client asks
+ * for many URLs once.
  * @param disk  only an entry that has a file
  * @return 0: there is none, or `after` is full */
 int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after);

@@ -34,6 +34,62 @@ static void the_least_recently_used_goes_first(void)
     store_end(&s);
 }
 
+/* One client asks for many URLs, each once, and the others for the same few, now and then. */
+static void who_asks_for_much_once_evicts_no_common_entries(void)
+{
+    store_t s;
+    unsigned i, kept = 0, recent = 0;
+
+    store_begin(&s, &(vault_output_limits_t){.entries = 40});
+    for (i = 0; i < 25; i++) {
+        store_make(&s, apr_psprintf(s.f.pool, "common-%u", i), 0, "x", "c");
+        CU_ASSERT_PTR_NOT_NULL(store_read(&s, apr_psprintf(s.f.pool, "common-%u", i)));
+    }
+    for (i = 0; i < 1000; i++) {
+        store_make(&s, apr_psprintf(s.f.pool, "once-%u", i), 0, NULL, "o");
+    }
+    CHECK_STORE(&s);
+    for (i = 0; i < 25; i++) {
+        kept += store_read(&s, apr_psprintf(s.f.pool, "common-%u", i)) != NULL;
+    }
+    for (i = 985; i < 1000; i++) {
+        recent += store_read(&s, apr_psprintf(s.f.pool, "once-%u", i)) != NULL;
+    }
+    CU_ASSERT_EQUAL(kept, 25);
+    CU_ASSERT_EQUAL(recent, 15);                        /* what is asked for twice soon is kept as well */
+    CU_ASSERT_PTR_NOT_NULL(store_read(&s, "common-0")); /* so that it does not go to make room for its successor */
+    store_make(&s, "common-0", 0, "x", "renewed");
+    for (i = 0; i < 1000; i++) {
+        store_make(&s, apr_psprintf(s.f.pool, "again-%u", i), 0, NULL, "o");
+    }
+    CU_ASSERT_STRING_EQUAL(store_read(&s, "common-0"), "renewed"); /* as what it replaces */
+    CU_ASSERT_EQUAL(store_totals(&s).entries, 40);
+    store_end(&s);
+}
+
+/* New entries take the place of old ones that are no longer used: they have a quarter of the store to be used again. */
+static void what_is_used_now_replaces_what_was_used_once(void)
+{
+    store_t s;
+    unsigned i, round, kept = 0;
+
+    store_begin(&s, &(vault_output_limits_t){.entries = 40});
+    for (round = 0; round < 2; round++) {
+        for (i = 0; i < 40; i++) {
+            const char *key = apr_psprintf(s.f.pool, "%u-%u", round, i);
+
+            store_make(&s, key, 0, NULL, "b");
+            CU_ASSERT_PTR_NOT_NULL(store_read(&s, key));
+        }
+    }
+    CHECK_STORE(&s);
+    for (i = 0; i < 40; i++) {
+        kept += store_read(&s, apr_psprintf(s.f.pool, "1-%u", i)) != NULL;
+    }
+    CU_ASSERT_EQUAL(kept, 40);
+    store_end(&s);
+}
+
 static void leads_can_take_all_records(void)
 {
     store_t s;
@@ -363,6 +419,8 @@ void vault_output_room_suite(void)
     CU_pSuite suite = CU_add_suite("output_room", NULL, NULL);
 
     CU_ADD_TEST(suite, the_least_recently_used_goes_first);
+    CU_ADD_TEST(suite, who_asks_for_much_once_evicts_no_common_entries);
+    CU_ADD_TEST(suite, what_is_used_now_replaces_what_was_used_once);
     CU_ADD_TEST(suite, leads_can_take_all_records);
     CU_ADD_TEST(suite, memory_is_made_free);
     CU_ADD_TEST(suite, facts_may_be_too_large);

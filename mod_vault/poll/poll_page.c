@@ -199,7 +199,7 @@ static int list_moved(vault_poll_page_t *page, const vault_interest_set_t *inter
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
     }
-    return 1;
+    return page->moved->nelts || !page->session.was_late;
 }
 
 vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests)
@@ -308,6 +308,7 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
         return VAULT_POLL_PAGE_AGAIN; /* other requests run all of them */
     }
     next = vault_page_txn_state(txn);
+    vault_session_watch_ran(&page->session, page->base, next);
     if (page->retry.r->connection->aborted) {
         /* httpd discards the output after the client has disconnected, so empty output does not mean that nothing
          * is new */

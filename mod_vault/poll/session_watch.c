@@ -10,6 +10,11 @@ void vault_session_watch_begin(vault_session_watch_t *watch)
     watch->began = vault_notifier_now(vault_server->notifier);
 }
 
+void vault_session_watch_ran(vault_session_watch_t *watch, const vault_state_t *base, const vault_state_t *next)
+{
+    watch->was_late |= vault_session_request_was_late(base, next);
+}
+
 /* Has a session been made, or got another id, at this address since the poll came and the method ran? (An interest that
  * the method has created has a stamp of its own, later than the poll.) */
 static int has_moved(const vault_session_watch_t *watch, const apr_array_header_t *deps,

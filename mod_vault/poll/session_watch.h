@@ -8,6 +8,10 @@
  * next one brings the cookie that the browser has by then. A poll that begins so runs the methods that have seen another
  * session, or none.
  *
+ * A poll can also be outdated when it comes: it was on its way without a cookie when a session was made at its address.
+ * Its methods run, and their new stamps are committed. If they wrote nothing, the poll ends then. The next one finds these
+ * stamps, and waits if it has no session either.
+ *
  * Thread: the one that owns the poll.
  */
 #ifndef VAULT_SESSION_WATCH_H
@@ -21,6 +25,7 @@
 typedef struct vault_session_watch_t {
     apr_uint64_t began; /* the notifier's number when the poll came */
     int had;            /* the request has found a session */
+    int was_late;       /* a method has run without the session that the browser may have by now */
 } vault_session_watch_t;
 
 typedef enum vault_session_watch_result_t {
@@ -31,6 +36,11 @@ typedef enum vault_session_watch_result_t {
 
 /** The poll has come. */
 void vault_session_watch_begin(vault_session_watch_t *watch);
+
+/** Methods have run.
+ * @param base  the state that they began with
+ * @param next  what they have made of it */
+void vault_session_watch_ran(vault_session_watch_t *watch, const vault_state_t *base, const vault_state_t *next);
 
 /** Compare what the method has seen with what the request of the poll names now.
  * @param base       the state that has the method

@@ -352,19 +352,33 @@ static int tell(request_rec *r)
 
 /* -------------------------------------------------------------------- polls */
 
+static void depend(request_rec *r, const current_t *c, vault_page_txn_t *txn)
+{
+    const char *cursor = apr_pstrcat(r->pool, c->bound ? SEEN_BOUND : SEEN_FREE, c->cookie, NULL);
+
+    vault_page_txn_create_interest(txn, cursor, c->is_there ? c->found.interest : interest_of_address(r));
+    vault_page_txn_set_cursor(txn, cursor, c->is_there ? c->found.interest : "");
+}
+
 /* The interest is held, and its stamp is read, before the properties are. */
 void vault_session_request_enter_method(request_rec *sub, vault_page_txn_t *txn)
 {
     const current_t *c = current_of(sub);
-    const char *cursor;
 
-    if (!c) {
-        return;
+    if (c) {
+        depend(sub, c, txn);
+        vault_session_request_tell(sub, sub->headers_in);
     }
-    cursor = apr_pstrcat(sub->pool, c->bound ? SEEN_BOUND : SEEN_FREE, c->cookie, NULL);
-    vault_page_txn_create_interest(txn, cursor, c->is_there ? c->found.interest : interest_of_address(sub));
-    vault_page_txn_set_cursor(txn, cursor, c->is_there ? c->found.interest : "");
-    vault_session_request_tell(sub, sub->headers_in);
+}
+
+/* A page with a session needs nothing: its first poll runs each method, with the session that the cookie names then. */
+void vault_session_request_enter_view(request_rec *r, vault_page_txn_t *txn)
+{
+    const current_t *c = current_of(r);
+
+    if (c && !c->is_there) {
+        depend(r, c, txn);
+    }
 }
 
 /* @return the name of the cookie, if this is the cursor of a session */
@@ -401,6 +415,39 @@ vault_session_seen_t vault_session_request_compare(request_rec *poll, const vaul
         }
     }
     return VAULT_SESSION_NOT_READ;
+}
+
+/* Does the cursor depend on a later stamp than before, or on an interest that it did not depend on? */
+static int has_later(const vault_cursor_t *cursor, const vault_cursor_t *before)
+{
+    int i;
+
+    for (i = 0; i < cursor->deps->nelts; i++) {
+        const vault_dep_t *dep = &APR_ARRAY_IDX(cursor->deps, i, vault_dep_t);
+        const vault_dep_t *seen = before ? vault_deps_find(before->deps, dep->interest) : NULL;
+        if (!seen || dep->stamp > seen->stamp) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int vault_session_request_was_late(const vault_state_t *base, const vault_state_t *next)
+{
+    int i, bound;
+
+    for (i = 0; i < next->cursors->nelts; i++) {
+        const vault_cursor_t *cursor = &APR_ARRAY_IDX(next->cursors, i, vault_cursor_t);
+        const vault_cursor_t *before;
+        if (!*cursor->scope || !cookie_of(cursor, &bound) || (cursor->value && *cursor->value)) {
+            continue;
+        }
+        before = vault_state_cursor(base, cursor->scope, cursor->key);
+        if (has_later(cursor, before ? before : vault_state_cursor(base, "", cursor->key))) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 void vault_session_request_hooks(void)

@@ -12,6 +12,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/settings.h"
+#include "session/session_request.h"
 #include "store/store.h"
 #include "view/view_conf.h"
 
@@ -195,6 +196,7 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
     }
     vault_tally(pages_made, 1);
     x->txn = vault_page_txn_create(vault_server->pages, &x->page, vault_state_create(top->pool), top->pool);
+    vault_session_request_enter_view(top, x->txn);
     return APR_SUCCESS;
 }
 

@@ -218,6 +218,11 @@ static apr_uint64_t variant_of(const request_rec *r, apr_uint64_t found)
 
 /* --------------------------------------------------------------------- waiting */
 
+static const char *name_of(const request_rec *r, const vault_output_lead_t *lead)
+{
+    return apr_psprintf(r->pool, "%u:%" APR_UINT64_T_FMT, lead->ref.index, lead->ref.number);
+}
+
 /* @return SUSPENDED; DECLINED: it cannot wait, so it renders for itself */
 static int wait_for(request_rec *r, const vault_output_lead_t *other)
 {
@@ -225,7 +230,7 @@ static int wait_for(request_rec *r, const vault_output_lead_t *other)
         apr_table_unset(r->err_headers_out, "Retry-After");
         return DECLINED;
     }
-    apr_table_setn(r->notes, WAITED, "1");
+    apr_table_setn(r->notes, WAITED, name_of(r, other));
     apr_table_setn(r->notes, WAITS, "1");
     if (!vault_output_is_being_made(vault_server->outputs, &other->ref)) {
         vault_request_resume(r);
@@ -263,6 +268,19 @@ static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead
     return 1;
 }
 
+/* After its wait the request has met a lead again. If that is the same one, its leader hangs: this request leads in its place,
+ * for others as well. Otherwise it leads for itself. */
+static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant, vault_output_lead_t *right)
+{
+    apr_status_t rv = APR_EBUSY;
+
+    if (!strcmp(apr_table_get(r->notes, WAITED), name_of(r, right))) {
+        vault_output_give_up(vault_server->outputs, &right->ref);
+        rv = ask_to_lead(keys->own, variant, right);
+    }
+    return rv == APR_EBUSY ? ask_to_lead(keys->own, own_variant(r), right) : rv;
+}
+
 /* A request waits once. If the other one has made nothing that can be used, it leads beside the others that do: waiting
  * for one another in turn would take longer, and a client whose requests cannot be kept would keep all others from it.
  * @return DECLINED: this request leads, or renders for itself */
@@ -279,7 +297,7 @@ static int lead_or_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant
         return wait_for(r, &right);
     }
     if (rv == APR_EBUSY) {
-        rv = ask_to_lead(keys->own, own_variant(r), &right);
+        rv = lead_after_wait(r, keys, variant_of(r, variant), &right);
     }
     if (rv != APR_SUCCESS) {
         return DECLINED;

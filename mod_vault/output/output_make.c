@@ -137,6 +137,19 @@ apr_status_t vault_output_lead(vault_outputs_t *o, const char *key, apr_size_t l
     return rv == APR_ENOMEM ? APR_ENOSPC : rv;
 }
 
+/* The lead keeps its record, which its child may be filling. With a variant of its own, no request finds it. */
+void vault_output_give_up(vault_outputs_t *o, const vault_output_ref_t *ref)
+{
+    output_record_t *rec;
+
+    output_lock(o);
+    rec = output_find(o, ref, OUTPUT_MAKING);
+    if (rec) {
+        rec->variant = vault_hash(ref->index, &rec->life, sizeof(rec->life));
+    }
+    output_unlock(o, NULL);
+}
+
 /* --------------------------------------------------------------------- hold */
 
 static vault_dep_t *find_dep(output_record_t *rec, vault_interest_t interest)

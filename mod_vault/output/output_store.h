@@ -172,6 +172,10 @@ typedef struct vault_output_lead_t {
 apr_status_t vault_output_lead(vault_outputs_t *outputs, const char *key, apr_size_t length, apr_uint64_t variant,
                                unsigned slot, vault_output_lead_t *lead);
 
+/** The leader seems to hang: no request waits for it from now on, and the next one that asks leads beside it. What it makes
+ * in the end is kept as that of any other. */
+void vault_output_give_up(vault_outputs_t *outputs, const vault_output_ref_t *ref);
+
 /** Is the lead still open, in a child that lives? Takes no lock. */
 int vault_output_is_being_made(vault_outputs_t *outputs, const vault_output_ref_t *ref);
 

@@ -5,11 +5,13 @@
 
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "server/server.h"
 
 typedef struct busy_t {
     const char *url;
     vault_output_lead_t lead; /* ref.index 0: it is not busy */
+    apr_time_t until; /* then the poll gives it up */
     int waited;
 } busy_t;
 
@@ -26,7 +28,8 @@ static busy_t *find(const vault_busy_t *busy, const char *url)
     return NULL;
 }
 
-void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lead_t *lead, apr_pool_t *pool)
+void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lead_t *lead, apr_time_t until,
+                     apr_pool_t *pool)
 {
     busy_t *b = find(busy, url);
 
@@ -38,6 +41,7 @@ void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lea
         b->url = apr_pstrdup(pool, url);
     }
     b->lead = *lead;
+    b->until = until;
     b->waited = 1;
 }
 
@@ -48,7 +52,25 @@ int vault_busy_is(vault_busy_t *busy, const char *url)
     if (b && b->lead.ref.index && !vault_output_is_being_made(vault_server->outputs, &b->lead.ref)) {
         b->lead.ref.index = 0;
     }
+    else if (b && b->lead.ref.index && vault_now() >= b->until) {
+        vault_output_give_up(vault_server->outputs, &b->lead.ref);
+        b->lead.ref.index = 0;
+        b->waited = 0;
+    }
     return b && b->lead.ref.index;
+}
+
+apr_time_t vault_busy_until(const vault_busy_t *busy, apr_time_t now, apr_time_t at)
+{
+    int i;
+
+    for (i = 0; busy->methods && i < busy->methods->nelts; i++) {
+        const busy_t *b = &APR_ARRAY_IDX(busy->methods, i, busy_t);
+        if (b->lead.ref.index && b->until > now && b->until < at) {
+            at = b->until;
+        }
+    }
+    return at;
 }
 
 int vault_busy_has_waited(vault_busy_t *busy, const char *url)

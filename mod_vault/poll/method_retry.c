@@ -10,6 +10,7 @@
 #include "poll/method.h"
 #include "poll/method_reuse.h"
 #include "poll/poll_conf.h"
+#include "poll/poll_request.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
@@ -24,6 +25,9 @@ APLOG_USE_MODULE(vault);
 /* A method that notifies its own interest, or waits for another interest each time, would run without end.
  * After so many rounds without updates it is delayed for DELAY_FIRST, or until another request notifies. */
 #define ROUNDS_MAX 32
+/* How long a poll waits for another request that runs the method: less than the poll itself lasts, since the next one
+ * would begin to wait again. */
+#define WAITS_MOST apr_time_from_sec(10)
 
 static int is_listed(const vault_method_retry_t *retry, const char *url)
 {
@@ -177,8 +181,11 @@ static int close_calls(vault_context_t *x, const vault_method_round_t *round)
 static end_t wait_for_other(const vault_method_retry_t *retry, vault_context_t *x, const vault_output_t *output,
                             const vault_method_round_t *round)
 {
+    apr_interval_time_t half = vault_poll_request_hold(retry->r) / 2;
+
     vault_page_txn_end(x->txn, 0);
-    vault_busy_note(round->busy, output->url, &output->busy, retry->r->pool);
+    vault_busy_note(round->busy, output->url, &output->busy, vault_now() + (half < WAITS_MOST ? half : WAITS_MOST),
+                    retry->r->pool);
     return BUSY;
 }
 

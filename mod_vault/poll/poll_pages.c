@@ -120,6 +120,7 @@ apr_time_t vault_poll_pages_due(const vault_poll_pages_t *pages, apr_time_t due)
         if (retry_at > now && retry_at < due) { /* later than now: methods whose delay is over run in this turn */
             due = retry_at;
         }
+        due = vault_busy_until(&pages->page[i].busy, now, due);
     }
     return due;
 }

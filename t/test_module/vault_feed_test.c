@@ -169,6 +169,26 @@ static apr_status_t again(void *self, vault_call_t *call, const json_t *args, js
     return APR_SUCCESS;
 }
 
+/* Writes "read PID" to the journal, and stops as long as nothing has opened the FIFO JOURNAL.gate for writing. Without one it goes on. What
+ * happens to the name after "read PID" does not count. */
+static void stop_at_gate(const feed_t *f)
+{
+    char path[1024];
+    int gate, fd = -1;
+
+    apr_snprintf(path, sizeof(path), "%s.gate", f->journal);
+    gate = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    write_journal(f, "read", (int)getpid());
+    if (gate >= 0) {
+        apr_snprintf(path, sizeof(path), "/proc/self/fd/%d", gate);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        close(gate);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 /** The word in the file JOURNAL.value, each time that args.interest was notified. When it has read it, it writes "read PID" to the journal and
  * stops as long as there is the FIFO JOURNAL.gate and nothing has opened that for writing. */
 static apr_status_t value(void *self, vault_call_t *call, const json_t *args, json_t **rows)
@@ -176,7 +196,6 @@ static apr_status_t value(void *self, vault_call_t *call, const json_t *args, js
     feed_t *f = self;
     char path[1024], word[32] = "";
     FILE *file;
-    int fd;
 
     if (!f->host->create_interest(call, json_string_value(json_object_get(args, "interest")))) {
         return APR_SUCCESS;
@@ -189,12 +208,7 @@ static apr_status_t value(void *self, vault_call_t *call, const json_t *args, js
     if (file) {
         fclose(file);
     }
-    write_journal(f, "read", (int)getpid());
-    apr_snprintf(path, sizeof(path), "%s.gate", f->journal);
-    fd = open(path, O_RDONLY);
-    if (fd >= 0) {
-        close(fd);
-    }
+    stop_at_gate(f);
     f->host->cursor_set(call, word);
     *rows = json_pack("[{s:s}]", "word", word);
     return APR_SUCCESS;

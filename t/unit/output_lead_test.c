@@ -32,6 +32,31 @@ static void one_leads_and_others_wait(void)
     store_end(&s);
 }
 
+static void one_that_hangs_is_given_up(void)
+{
+    store_t s;
+    vault_output_lead_t hangs, next, other;
+
+    store_begin(&s, DEFAULTS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &hangs), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
+    vault_output_give_up(s.o, &other.ref);
+    CU_ASSERT(vault_output_is_being_made(s.o, &hangs.ref)); /* it is still there */
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &next), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
+    CU_ASSERT_EQUAL(other.ref.number, next.ref.number); /* others wait for the one that took its place */
+    vault_output_give_up(s.o, &hangs.ref);              /* by one who has waited as long */
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
+    CU_ASSERT_EQUAL(store_keep(&s, &next, "next"), APR_SUCCESS);
+    vault_output_give_up(s.o, &next.ref); /* too late */
+    CU_ASSERT_STRING_EQUAL(store_read(&s, "k"), "next");
+    vault_output_abandon(s.o, &hangs, NULL);
+    CU_ASSERT_EQUAL(vault_output_is_being_made(s.o, &hangs.ref), 0);
+    CU_ASSERT_EQUAL(store_totals(&s).entries, 1);
+    CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 0);
+    store_end(&s);
+}
+
 static void a_failure_wakes_those_who_wait(void)
 {
     static const vault_output_personal_t cookie = {VAULT_PERSONAL_RESPONSE, "it reads a cookie", 0};
@@ -256,6 +281,7 @@ void vault_output_lead_suite(void)
     CU_pSuite suite = CU_add_suite("output_lead", NULL, NULL);
 
     CU_ADD_TEST(suite, one_leads_and_others_wait);
+    CU_ADD_TEST(suite, one_that_hangs_is_given_up);
     CU_ADD_TEST(suite, a_failure_wakes_those_who_wait);
     CU_ADD_TEST(suite, variants_do_not_wait_for_each_other);
     CU_ADD_TEST(suite, a_lead_ends_with_its_child);

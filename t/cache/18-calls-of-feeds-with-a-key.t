@@ -73,8 +73,17 @@ for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('keyed', 'CREATE TABLE items(id {serial},name {text});');
     $db->watch('keyed', 'items');
-    $db->does('keyed', "INSERT INTO items(name) VALUES('a'),('b')");
-    my $change = sub { $db->does('keyed', "UPDATE items SET name='$_[1]' WHERE id=$_[0]") };
+    $db->does('keyed', "INSERT INTO items(name) VALUES('a'),('b'),('c')");
+    my $mark = '';
+    my $change = sub {
+        my ($key, $name) = @_;
+        $db->does('keyed', "UPDATE items SET name='$name' WHERE id=$key");
+        for (1 .. 3) {    # a kept view shows what is new when the tailer has told of it, or of the change before: so it has told of this one
+            wait_until(sub { (view('/cache/keyed/item3.shtml'))[1] eq 'kept' }, 'the view of a third row is kept');
+            $db->does('keyed', "UPDATE items SET name='@{[++$mark]}' WHERE id=3");
+            wait_until(sub { rows(open_page('/cache/keyed/item3.shtml')->html) =~ /\b$mark$/ }, '... and shows that it has changed');
+        }
+    };
     my $config = $db->feed('keyed', 'keyed', 'poll=20') . live_folder('/cache/keyed') . <<"END";
 <Location "/kept/">
     SetHandler vault-test
@@ -87,7 +96,7 @@ for my $db (has_database() ? databases() : ()) {
 </Location>
 END
     site_file('/cache/keyed/row.html', '{{#rows}}[{{name}}]{{/rows}}');
-    live_tag("/cache/keyed/item$_", tag($_)) for 1, 2;
+    live_tag("/cache/keyed/item$_", tag($_)) for 1 .. 3;
     site_file('/cache/keyed/any.shtml', qq(<!--#set var="key" value="\$QUERY_STRING" --><!--#vault poll="item1-new.shtml" -->) . tag('$key'));
     settle();
     example_file("keyed-$_.lua", qq(local vault = require "vault"\n$LUA{$_})) for $lua ? keys %LUA : ();

@@ -17,6 +17,7 @@
 #include "recording/judge.h"
 #include "recording/output_key.h"
 #include "server/log.h"
+#include "server/rules.h"
 #include "server/server.h"
 #include "view/headers.h"
 #include "view/recorded.h"
@@ -90,13 +91,18 @@ static vault_reuse_t find(vault_context_t *x, asked_t *a, vault_output_t *output
     }
 }
 
-/* The interests that the handler may name after it has read its data: those that it has named for this page, and for
- * others. The store holds them before the handler runs, so a notify from then on outdates the output. */
+/* The interests that the handler may name after it has read its data: those of VaultInterest, and those that it has named
+ * for this page, and for others. The store holds them before the handler runs, so a notify from then on outdates the output. */
 static void expect_interests(vault_context_t *x, const asked_t *a)
 {
     const vault_method_t *m = vault_state_method(vault_page_txn_base(x->txn), vault_page_txn_url(x->txn));
+    const apr_array_header_t *declared = vault_view_conf_of(a->sub)->interests;
     apr_array_header_t *held = apr_array_make(x->pool, VAULT_OUTPUT_INTERESTS, sizeof(vault_dep_t));
+    int i;
 
+    for (i = 0; declared && i < declared->nelts; i++) {
+        vault_recording_expect(x->recording, APR_ARRAY_IDX(declared, i, vault_rule_t).fixed);
+    }
     if (m && m->deps) {
         vault_recorded_expect(x->recording, m->deps);
     }
@@ -128,13 +134,11 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
     return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, lead);
 }
 
-/* A header that another module has set for this request, or an interest of VaultInterest, whose condition may look at
- * the request, counts for this page only. A kept run would not have it, or bring that of another page. */
-static int has_interests(const request_rec *sub)
+/* An interest of VaultInterest that is an expression, or has a condition, counts for this page only: both can look at the
+ * request and at the answer, so nothing says that a kept run would have got the same interest for this page. */
+static int has_own_interests(const request_rec *sub)
 {
-    const apr_array_header_t *interests = vault_view_conf_of(sub)->interests;
-
-    return interests && interests->nelts;
+    return !vault_rules_are_fixed(vault_view_conf_of(sub)->interests);
 }
 
 /* Where VaultCache is not set, only what is shared by construction is kept. */
@@ -146,7 +150,7 @@ static vault_personal_t personal_of(const request_rec *sub)
            : vault_recorded_personal(sub)     ? vault_recorded_personal(sub)
            : unset && !vault_judge_knows(sub) ? VAULT_PERSONAL_HANDLER
            : unset && vault_judge_has_if(sub) ? VAULT_PERSONAL_CONDITION
-           : has_interests(sub)               ? VAULT_PERSONAL_INTEREST
+           : has_own_interests(sub)           ? VAULT_PERSONAL_INTEREST
                                               : VAULT_PERSONAL_NOT;
 }
 

@@ -23,6 +23,18 @@ int vault_rules_is_off(const char *value, const char *condition)
     return !condition && !ap_cstr_casecmp(value, "off");
 }
 
+int vault_rules_are_fixed(const apr_array_header_t *rules)
+{
+    int i;
+
+    for (i = 0; rules && i < rules->nelts; i++) {
+        if (!APR_ARRAY_IDX(rules, i, vault_rule_t).fixed) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *vault_rules_add(cmd_parms *cmd, apr_array_header_t **rules, const char *value, const char *condition,
                             unsigned flags)
 {
@@ -38,6 +50,7 @@ const char *vault_rules_add(cmd_parms *cmd, apr_array_header_t **rules, const ch
     }
     rule = apr_array_push(*rules);
     rule->when = NULL;
+    rule->fixed = condition || strpbrk(value, "%$\\") ? NULL : value;
     error = parse(cmd, value, flags | AP_EXPR_FLAG_STRING_RESULT, &rule->value);
     return error || !condition ? error : parse(cmd, condition, flags, &rule->when);
 }

@@ -16,10 +16,15 @@
 typedef struct vault_rule_t {
     ap_expr_info_t *value; /* evaluates to a string */
     ap_expr_info_t *when;  /* NULL: always */
+    const char *fixed;     /* the value, if it is the same for every request; NULL: it depends on the request */
 } vault_rule_t;
 
 /** Is this line `Off`? */
 int vault_rules_is_off(const char *value, const char *condition);
+
+/** Are the values of all rules the same for every request?
+ * @param rules  of vault_rule_t; NULL: there are none */
+int vault_rules_are_fixed(const apr_array_header_t *rules);
 
 /** Add a rule to a section's list; Off empties the list.
  * @param rules      of vault_rule_t; NULL: none in this section so far

@@ -9,11 +9,11 @@ use VaultTest::Vaultctl;
 
 use constant PAGES => 20;
 
-sub insert { return calls_feed('database', 'save', {table => 'race', values => {line => $_[0], writer => 0}}) }
+sub insert { return calls_feed('database', 'save', {table => 'kept', values => {line => $_[0], writer => 0}}) }
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    my $tag = '<!--#feed name="database" method="get_new_instances" table="race" template="once.html" append="list" -->';
+    my $tag = '<!--#feed name="database" method="get_new_instances" table="kept" template="once.html" append="list" -->';
     site_file('/cache/once.html', '{{#rows}}[{{line}}]{{/rows}}');
     live_tag('/cache/once', $tag);
     settle();

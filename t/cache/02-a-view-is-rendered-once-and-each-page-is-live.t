@@ -7,7 +7,7 @@ use VaultTest::Site;
 
 use constant VIEWS => 10;
 
-sub insert { return calls_feed('database', 'save', {table => 'race', values => {line => $_[0], writer => 0}}) }
+sub insert { return calls_feed('database', 'save', {table => 'kept', values => {line => $_[0], writer => 0}}) }
 
 # The lines that this HTML or these updates show.
 sub lines { return join ' ', $_[0] =~ /\[(\w+)\]/g }
@@ -23,7 +23,7 @@ sub view
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    my $tag = '<!--#feed name="database" method="get_new_instances" table="race" template="row.html" append="list" -->';
+    my $tag = '<!--#feed name="database" method="get_new_instances" table="kept" template="row.html" append="list" -->';
     site_file('/cache/row.html', '{{#rows}}[{{line}}]{{/rows}}');
     live_tag('/cache/view', $tag);
     settle();

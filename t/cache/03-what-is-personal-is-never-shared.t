@@ -5,7 +5,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Site;
 
-my $FEED = '<!--#feed name="database" method="get_new_instances" table="race" template="empty.html" -->';
+my $FEED = '<!--#feed name="database" method="get_new_instances" table="kept" template="empty.html" -->';
 my $n = 0;
 
 # A page whose view and whose method have this element: whether a second view, and a second page's run of the method, came

@@ -122,10 +122,10 @@ like(shown('/cache/pages/slow.shtml'), qr/^\([12]\)$/, 'then it is kept');
 # ---------------------------------------------------------------- live pages
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    my $feed = '<!--#feed name="database" method="get_new_instances" table="race" template="part-row.html" append="list" -->';
+    my $feed = '<!--#feed name="database" method="get_new_instances" table="kept" template="part-row.html" append="list" -->';
     site_file('/cache/part-row.html', '{{#rows}}[{{line}}]{{/rows}}');
     site_file('/cache/part-list.shtml', $feed);
-    my $insert = sub { calls_feed('database', 'save', {table => 'race', values => {line => $_[0], writer => 0}}) };
+    my $insert = sub { calls_feed('database', 'save', {table => 'kept', values => {line => $_[0], writer => 0}}) };
     my $last = sub { return ($_[0] =~ /\[(\w+)\]/g)[-1] };
     $insert->('p');
     live_shtml('/cache/pages/live.shtml', '/cache/part-list.shtml', part('/cache/part-list.shtml'));

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The tables of the database feed in the tests: one test, one table.
+-- The tables of the database feed in the tests: one test, one table; `kept` is for those of t/cache.
 CREATE TABLE logs (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
 CREATE TABLE news (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
 CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
 CREATE TABLE race (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
+CREATE TABLE kept (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
 CREATE TABLE requests (id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT, status TEXT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);
 CREATE TABLE subscribed (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);

@@ -20,6 +20,7 @@ static control_status_t *wanted;
 static char *kept; /* the last body of control_get() */
 static int keeps;
 static int repeated;
+static uint64_t pause_given; /* nanoseconds between two requests of the status; 0: none was given */
 static int plain_left; /* requests that still have to be sent */
 
 long control_number(const char *text, const char *name)
@@ -129,6 +130,11 @@ const char *control_get(const char *path)
     return kept;
 }
 
+void control_status_pause(int milliseconds)
+{
+    pause_given = (uint64_t)milliseconds * (SECOND / 1000);
+}
+
 void control_await_waiting(long (*expected)(void))
 {
     uint64_t limit = wire_now() + WAITING_PATIENCE, pause;
@@ -146,7 +152,7 @@ void control_await_waiting(long (*expected)(void))
         }
         /* The status costs the server as much as an answer, so it is requested rarely while many polls are
          * missing. */
-        pause = wire_now() + (missing > 100 ? SECOND / 100 : SECOND / 1000);
+        pause = wire_now() + (pause_given ? pause_given : missing > 100 ? SECOND / 100 : SECOND / 1000);
         while (wire_now() < pause) {
             wire_step(1);
         }

@@ -34,6 +34,9 @@ long control_number(const char *text, const char *name);
 /** Wait until the server reports as many waiting polls as `expected` returns. Exits after 30 s. */
 void control_await_waiting(long (*expected)(void));
 
+/** Pause this long between two requests of the status while polls are awaited; 0: a short time. */
+void control_status_pause(int milliseconds);
+
 /** How to trigger an event: by POST /vault/notify, or by a GET of `path`. NULL: notify. */
 void control_trigger(const char *path);
 

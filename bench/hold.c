@@ -256,6 +256,7 @@ static void usage(void)
     fputs("usage: hold --port N --parent PID [--case broadcast|single|each|restart] [--connections N] [--rounds N] "
           "[--apart]\n"
           "            [--eager] [--streams] [--plain N] [--page PATH] [--trigger PATH] [--notify-at PORT]\n"
+          "            [--status-pause MS]\n"
           "  broadcast  all pages hold one interest, and one notify answers all\n"
           "  single     each page holds its own; one page at a time is notified, --rounds times\n"
           "  each       each page holds its own; all are notified, one after the other\n"
@@ -266,7 +267,8 @@ static void usage(void)
           "  --plain    plain requests measured after each round (2000)\n"
           "  --page     the page to load; %s in it stands for the interest (/bench/page?interest=%s)\n"
           "  --trigger  a path to GET in place of the notify\n"
-          "  --notify-at  the port of another server, which is notified\n",
+          "  --notify-at  the port of another server, which is notified\n"
+          "  --status-pause  between two requests of the status while polls are awaited\n",
           stderr);
     exit(2);
 }
@@ -295,6 +297,7 @@ static void read_options(int argc, char **argv)
                                           {"page", required_argument, NULL, 'u'},
                                           {"trigger", required_argument, NULL, 't'},
                                           {"notify-at", required_argument, NULL, 'o'},
+                                          {"status-pause", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
     int c;
 
@@ -336,6 +339,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'o':
             control_notify_at(option_whole("notify-at", optarg, 1, 65535));
+            break;
+        case 'w':
+            control_status_pause(option_whole("status-pause", optarg, 0, 60000));
             break;
         default:
             usage();

@@ -68,6 +68,7 @@ static int run_method(request_rec *r, const char *interest)
         return page_set(r, "primed", "1") == APR_SUCCESS ? OK : HTTP_INTERNAL_SERVER_ERROR;
     }
     ap_set_content_type(r, "text/html; charset=utf-8");
+    apr_table_setn(r->headers_out, "Vault-Shared", "yes"); /* counts where VaultCache is On */
     ap_rvputs(r, "<turbo-stream action=\"append\" target=\"bench\"><template><p class=\"entry\">", interest,
               " has happened; this line has the length of an entry in a log, with a time and a path.</p></template>"
               "</turbo-stream>\n",

@@ -40,12 +40,27 @@ static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
 
 command_rec vault_directives[ROWS_MAX + 1];
 
+/* Where each part is in the memory of a section, and how much that is: httpd merges several sections for each request. */
+static apr_size_t part_at[VAULT_CONF_COUNT], section_size;
+
+static void lay_out_section(void)
+{
+    unsigned i;
+
+    section_size = APR_ALIGN_DEFAULT(sizeof(vault_section_t));
+    for (i = 0; i < VAULT_CONF_COUNT; i++) {
+        part_at[i] = section_size;
+        section_size += APR_ALIGN_DEFAULT(parts[i]->size);
+    }
+}
+
 /* httpd reads the table of directives as soon as it has loaded the module, before it calls any function of it. */
 __attribute__((constructor)) static void collect(void)
 {
     unsigned i, count = 0;
     const command_rec *row;
 
+    lay_out_section();
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (row = rows[i]; row->name; row++) {
             if (count == ROWS_MAX) {
@@ -58,17 +73,11 @@ __attribute__((constructor)) static void collect(void)
 
 static vault_section_t *make_section(apr_pool_t *p)
 {
-    apr_size_t size = APR_ALIGN_DEFAULT(sizeof(vault_section_t)), at = size;
-    vault_section_t *s;
+    vault_section_t *s = apr_pcalloc(p, section_size);
     unsigned i;
 
     for (i = 0; i < VAULT_CONF_COUNT; i++) {
-        size += APR_ALIGN_DEFAULT(parts[i]->size);
-    }
-    s = apr_pcalloc(p, size);
-    for (i = 0; i < VAULT_CONF_COUNT; i++) {
-        s->parts[i] = (char *)s + at;
-        at += APR_ALIGN_DEFAULT(parts[i]->size);
+        s->parts[i] = (char *)s + part_at[i];
     }
     return s;
 }

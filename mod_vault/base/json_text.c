@@ -51,7 +51,9 @@ void vault_json_text_raw(vault_json_text_t *t, const char *json)
 
 static int is_plain(char c)
 {
-    return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+    static const char special[256] = {[0 ... ' ' - 1] = 1, ['"'] = 1, ['\\'] = 1};
+
+    return !special[(unsigned char)c];
 }
 
 static apr_size_t escape(char to[ESCAPE_MAX], char c)

@@ -35,12 +35,26 @@ apr_size_t vault_utf8_length(const char *text, apr_size_t left)
     return 0;
 }
 
+/* The length of what `text` begins with: eight ASCII characters, or else one character. 0: it is not valid. */
+static apr_size_t step(const char *text, apr_size_t left)
+{
+    apr_uint64_t eight;
+
+    if (left >= sizeof(eight)) {
+        memcpy(&eight, text, sizeof(eight));
+        if (!(eight & 0x8080808080808080u)) {
+            return sizeof(eight);
+        }
+    }
+    return vault_utf8_length(text, left);
+}
+
 const char *vault_utf8_clean(const char *text, apr_size_t length, apr_size_t *out, apr_pool_t *pool)
 {
     apr_size_t i = 0, n, used;
     char *clean;
 
-    while (i < length && (n = vault_utf8_length(text + i, length - i))) {
+    while (i < length && (n = step(text + i, length - i))) {
         i += n;
     }
     *out = length;

@@ -24,25 +24,22 @@ static int is_digit(char c)
 }
 
 /* The start of the next id in `text` and its number of digits; NULL: there is none. Each request line is searched, so
- * this is one pass: strspn() sets up a table in each call. */
+ * this looks at few characters: an id that begins in the window between `text` and its last character that is no digit
+ * would contain that character. So the window goes on behind it. */
 static const char *next_id(const char *text, apr_size_t *digits)
 {
-    apr_size_t n = 0;
+    const char *end = text + strlen(text), *from, *id;
 
-    for (;; text++) {
-        if (is_digit(*text)) {
-            n++;
-            continue;
+    for (id = text; end - id >= VAULT_PAGE_ID_LEN; id = from) {
+        for (from = id + VAULT_PAGE_ID_LEN; from > id && is_digit(from[-1]); from--) {
         }
-        if (n >= VAULT_PAGE_ID_LEN) {
-            *digits = n;
-            return text - n;
+        if (from == id) {
+            for (*digits = VAULT_PAGE_ID_LEN; is_digit(id[*digits]); ++*digits) {
+            }
+            return id;
         }
-        if (!*text) {
-            return NULL;
-        }
-        n = 0;
     }
+    return NULL;
 }
 
 const char *vault_page_shorten(const char *text, apr_pool_t *pool)

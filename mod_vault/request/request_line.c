@@ -17,10 +17,15 @@
 
 /* The note that keeps the line as the client has sent it, if it contains an id. */
 #define SENT "vault-request-line"
+/* The note that keeps the line that was cut, for the next time. */
+#define CUT "vault-request-line-cut"
 
 static void shorten(request_rec *r)
 {
-    r->the_request = (char *)vault_page_shorten(r->the_request, r->pool);
+    const char *sent = apr_table_get(r->notes, SENT);
+
+    r->the_request = (char *)(sent && sent == r->the_request ? apr_table_get(r->notes, CUT)
+                                                             : vault_page_shorten(r->the_request, r->pool));
 }
 
 /* @return 1: the line had been cut */
@@ -53,6 +58,7 @@ static int cut(request_rec *r)
     shorten(r);
     if (r->the_request != sent) {
         apr_table_setn(r->notes, SENT, sent);
+        apr_table_setn(r->notes, CUT, r->the_request);
     }
     return DECLINED;
 }

@@ -69,6 +69,8 @@ static void what_is_not_utf8_is_replaced(void)
         ROW("ok\xff"
             "ok\xc3\xa4",
             "ok" R "ok\xc3\xa4", "good, bad, good"),
+        ROW("sixteen ASCII ch\xff", "sixteen ASCII ch" R, "after characters that are looked at eight at a time"),
+        ROW("sixteen\xe2\x82\xac ASCII\x80h", "sixteen\xe2\x82\xac ASCII" R "h", "among them"),
     };
 #undef ROW
     apr_pool_t *pool;

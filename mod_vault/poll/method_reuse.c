@@ -206,6 +206,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     asked_t asked = {.sub = sub};
     vault_personal_t reason;
 
+    x->may_be_kept = vault_cache_conf_is_on(sub);
     if (!vault_server->outputs || !x->txn || x->in_view || vault_cache_conf_is_off(sub) || vault_headers_any(sub)) {
         return VAULT_REUSE_NONE;
     }

@@ -53,7 +53,8 @@
 #define VAULT_PERSONAL_REASONS(REASON)                                                                                 \
     REASON(USER, "user", "the visitor has logged in")                                                                  \
     REASON(SESSION, "session", "VaultSession is on for the request, or for one that it includes")                      \
-    REASON(HANDLER, "handler", "a handler of another module has not said that its output is shared")                   \
+    REASON(HANDLER, "handler",                                                                                         \
+           "a handler of another module has not said that its output is shared, or VaultCache is not On")              \
     REASON(INTEREST, "interest",                                                                                       \
            "an interest was named for the first time, after the data were read, or by VaultInterest")                  \
     REASON(SSI, "ssi", "an SSI element may depend on the request or on the time, or cannot be scanned")                \

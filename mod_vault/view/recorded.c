@@ -4,14 +4,19 @@
 
 #include "apr_strings.h"
 #include "http_config.h"
+#include "http_log.h"
 #include "http_request.h"
 
+#include "base/now.h"
 #include "mod_vault/vault.h"
 #include "recording/judge.h"
+#include "server/log.h"
 #include "server/server.h"
 #include "session/session_conf.h"
 #include "view/context.h"
 #include "view/view_conf.h"
+
+APLOG_USE_MODULE(vault);
 
 vault_recording_t *vault_recorded(request_rec *r)
 {
@@ -28,8 +33,24 @@ vault_personal_t vault_recorded_personal(const request_rec *r)
                                                            : VAULT_PERSONAL_NOT;
 }
 
+/* At level info: the code may be meant for several sites. */
+static void say_not_on(request_rec *r)
+{
+    static apr_time_t said;
+    const vault_context_t *x = vault_context_get(r);
+    int level;
+
+    if ((x && (x->may_be_kept || x->recording)) || apr_table_get(r->notes, VAULT_RECORDED_PART)) {
+        return;
+    }
+    level = vault_log_seldom(&said, vault_now(), APLOG_INFO);
+    ap_log_rerror(APLOG_MARK, level, 0, r,
+                  VLTNO(00422) "%s says that its output is shared, which has no effect: VaultCache is not On there", r->uri);
+}
+
 void vault_recorded_share(request_rec *r)
 {
+    say_not_on(r);
     vault_judge_share(vault_recorded(r), r);
 }
 

@@ -196,7 +196,7 @@ for my $program (@programs) {
 
     # ------------------------------------------------------------ what is personal
     my @personal = (
-        nothing => 'a handler of another module has not said that its output is shared', 'Cache-Control: max-age=1000',
+        nothing => 'a handler of another module has not said that its output is shared, or VaultCache is not On', 'Cache-Control: max-age=1000',
         cookie => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nSet-Cookie: a=b",
         private => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nCache-Control: private",
         store => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nCache-Control: no-store",

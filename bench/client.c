@@ -48,6 +48,14 @@ void client_poll(wire_conn_t *conn, const char *id, uint64_t seq)
     send_poll(conn, "GET", id, seq, "", "");
 }
 
+void client_subscribe(wire_conn_t *conn, const char *channel)
+{
+    char request[320];
+    int length = snprintf(request, sizeof request, "GET /sub?id=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", channel);
+
+    wire_send(conn, request, (size_t)length);
+}
+
 void client_stream(wire_conn_t *conn, const char *id, uint64_t seq)
 {
     send_poll(conn, "GET", id, seq, "", "Accept: text/event-stream\r\n");

@@ -21,6 +21,9 @@ int client_find_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
 /** Poll, and acknowledge the answer `seq`; 0: none yet. */
 void client_poll(wire_conn_t *conn, const char *id, uint64_t seq);
 
+/** Wait for the next message of a channel, at a server that is not ours (bench/run --case rivals). */
+void client_subscribe(wire_conn_t *conn, const char *channel);
+
 /** Poll for a stream of events. */
 void client_stream(wire_conn_t *conn, const char *id, uint64_t seq);
 

@@ -20,6 +20,7 @@ static control_status_t *wanted;
 static char *kept; /* the last body of control_get() */
 static int keeps;
 static int repeated;
+static int pubsub;
 static uint64_t pause_given; /* nanoseconds between two requests of the status; 0: none was given */
 static int plain_left; /* requests that still have to be sent */
 
@@ -49,6 +50,11 @@ static void answered(wire_conn_t *conn, const wire_answer_t *answer)
         keeps = 0;
     }
     if (wanted == NULL) {
+        return;
+    }
+    if (pubsub) {
+        *wanted = (control_status_t){.waiting = control_number(answer->body, "subscribers")};
+        wanted = NULL;
         return;
     }
     wanted->waiting = control_number(answer->body, "Waiting");
@@ -115,7 +121,7 @@ static void set_get(const char *path)
 
 void control_status(control_status_t *status)
 {
-    set_get("/vault/status?auto");
+    set_get(pubsub ? "/nchan_stub_status" : "/vault/status?auto");
     wanted = status;
     send_request();
     control_await();
@@ -128,6 +134,11 @@ const char *control_get(const char *path)
     send_request();
     control_await();
     return kept;
+}
+
+void control_pubsub(void)
+{
+    pubsub = 1;
 }
 
 void control_status_pause(int milliseconds)
@@ -176,6 +187,16 @@ uint64_t control_notify(const char *interest)
         return send_request();
     }
     control_await();
+    if (pubsub) {
+        request_length = (size_t)snprintf(request, sizeof request,
+                                          "POST /pub?id=%s HTTP/1.1\r\nHost: localhost\r\n"
+                                          "Content-Length: 120\r\n\r\n%0120d",
+                                          interest, 0);
+        if (request_length >= sizeof request) {
+            wire_die("the channel is too long: %s", interest);
+        }
+        return send_request();
+    }
     request_length = (size_t)snprintf(request, sizeof request,
                                       "POST /vault/notify HTTP/1.1\r\nHost: localhost\r\n"
                                       "Content-Type: application/x-www-form-urlencoded\r\n"

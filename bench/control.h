@@ -34,6 +34,9 @@ long control_number(const char *text, const char *name);
 /** Wait until the server reports as many waiting polls as `expected` returns. Exits after 30 s. */
 void control_await_waiting(long (*expected)(void));
 
+/** The server is not ours: the number that waits is in /nchan_stub_status, and a message is posted to /pub. */
+void control_pubsub(void);
+
 /** Pause this long between two requests of the status while polls are awaited; 0: a short time. */
 void control_status_pause(int milliseconds);
 

@@ -31,6 +31,7 @@ typedef struct options_t {
     int apart;
     int eager;
     int streams;
+    int pubsub;
     int plain; /* plain requests after each round; 0: none */
     const char *path;
     const char *trigger;
@@ -166,7 +167,7 @@ static void run_rounds(void)
     }
     results.memory_last = gauge_memory(&gauge);
     control_status(&results.after);
-    if (options.trigger == NULL && options.plain > 0) {
+    if (options.trigger == NULL && !options.pubsub && options.plain > 0) {
         results.unheld_cpu = control_unheld(&gauge, 500) / 1e3;
     }
     results.own_share = results.own_cpu / results.own_wall / (double)sysconf(_SC_NPROCESSORS_ONLN);
@@ -256,7 +257,7 @@ static void usage(void)
     fputs("usage: hold --port N --parent PID [--case broadcast|single|each|restart] [--connections N] [--rounds N] "
           "[--apart]\n"
           "            [--eager] [--streams] [--plain N] [--page PATH] [--trigger PATH] [--notify-at PORT]\n"
-          "            [--status-pause MS]\n"
+          "            [--status-pause MS] [--pubsub]\n"
           "  broadcast  all pages hold one interest, and one notify answers all\n"
           "  single     each page holds its own; one page at a time is notified, --rounds times\n"
           "  each       each page holds its own; all are notified, one after the other\n"
@@ -268,6 +269,7 @@ static void usage(void)
           "  --page     the page to load; %s in it stands for the interest (/bench/page?interest=%s)\n"
           "  --trigger  a path to GET in place of the notify\n"
           "  --notify-at  the port of another server, which is notified\n"
+          "  --pubsub   the server is not mod_vault: GET /sub?id=NAME, POST /pub?id=NAME\n"
           "  --status-pause  between two requests of the status while polls are awaited\n",
           stderr);
     exit(2);
@@ -297,6 +299,7 @@ static void read_options(int argc, char **argv)
                                           {"page", required_argument, NULL, 'u'},
                                           {"trigger", required_argument, NULL, 't'},
                                           {"notify-at", required_argument, NULL, 'o'},
+                                          {"pubsub", no_argument, NULL, 'b'},
                                           {"status-pause", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
     int c;
@@ -340,6 +343,10 @@ static void read_options(int argc, char **argv)
         case 'o':
             control_notify_at(option_whole("notify-at", optarg, 1, 65535));
             break;
+        case 'b':
+            options.pubsub = 1;
+            control_pubsub();
+            break;
         case 'w':
             control_status_pause(option_whole("status-pause", optarg, 0, 60000));
             break;
@@ -364,6 +371,7 @@ int main(int argc, char **argv)
     pages.apart = options.apart;
     pages.eager = options.eager;
     pages.streams = options.streams;
+    pages.pubsub = options.pubsub;
     pages.count = options.count;
     warm_up();
     hold_all();

@@ -32,7 +32,11 @@ static void piece(wire_conn_t *conn, const char *bytes, size_t length);
 static void send_poll(page_t *page)
 {
     page->state = PAGE_POLLING;
-    if (all->streams) {
+    if (all->pubsub) {
+        char name[256];
+        client_subscribe(&page->conn, interest_of(all, page->number, name, sizeof name));
+    }
+    else if (all->streams) {
         events_clear(&page->events);
         page->conn.piece = piece;
         client_stream(&page->conn, page->id, page->seq);
@@ -108,7 +112,7 @@ static void got_update(page_t *page, const char *body)
     else {
         all->unexpected++;
     }
-    page->seq = client_seq(body);
+    page->seq = all->pubsub ? 0 : client_seq(body);
     if (all->streams) {
         page->told = 1;
         return;
@@ -280,7 +284,12 @@ void pages_load(pages_t *pages)
         wire_die("out of memory");
     }
     for (int i = 0; i < pages->count; i++) {
-        pages->list[i] = (page_t){.conn = {.fd = -1, .answered = answered, .closed = closed}, .number = i};
+        pages->list[i] = (page_t){.conn = {.fd = -1, .answered = answered, .closed = closed},
+                                  .number = i,
+                                  .state = pages->pubsub ? PAGE_READY : PAGE_NEW};
+    }
+    if (pages->pubsub) {
+        return;
     }
     pages->expected = pages->count;
     for (int i = 0; i < LOADING_AT_ONCE; i++) {

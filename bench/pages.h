@@ -55,6 +55,7 @@ typedef struct pages_t {
     int own;
     int apart; /* load the page on a connection of its own, and poll on a new one */
     int eager; /* poll again as soon as an answer has arrived, as a browser does */
+    int pubsub; /* the server is none of ours: subscribe to channels, without pages (client_subscribe()) */
     int streams; /* ask for streams of events, and acknowledge each event on another connection, as a browser does that is told seldom */
 
     uint64_t since;

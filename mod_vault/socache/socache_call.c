@@ -8,6 +8,7 @@
 #include "httpd.h"
 
 #include "base/now.h"
+#include "base/pause.h"
 #include "server/log.h"
 #include "server/server.h"
 
@@ -21,9 +22,8 @@ enum { MADE, RUNS, LEFT, ENDED };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t a_call_ended; /* waits by the clock of vault_now() */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static unsigned calls;          /* lock */
-static apr_time_t paused_until; /* lock */
-static apr_time_t told;         /* lock */
+static unsigned calls; /* lock */
+static vault_pause_t outage;
 
 static void prepare(void)
 {
@@ -43,7 +43,7 @@ static int may_begin(void)
 
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&lock);
-    may = calls < VAULT_SOCACHE_CALLS && vault_now() >= paused_until;
+    may = calls < VAULT_SOCACHE_CALLS && vault_pause_is_over(&outage);
     calls += (unsigned)may;
     pthread_mutex_unlock(&lock);
     return may;
@@ -80,22 +80,7 @@ void vault_socache_call_free(vault_socache_call_t *call)
     give_back();
 }
 
-/* ----------------------------------------------------------------------- pause */
-
-/* @return the level of the log line */
-static int pause_now(apr_time_t now)
-{
-    int level = APLOG_DEBUG;
-
-    pthread_mutex_lock(&lock);
-    paused_until = now + PAUSE;
-    if (!told || now - told >= apr_time_from_sec(60)) {
-        told = now;
-        level = APLOG_WARNING;
-    }
-    pthread_mutex_unlock(&lock);
-    return level;
-}
+/* --------------------------------------------------------------------- failure */
 
 static void judge(const char *cache, apr_status_t rv, apr_interval_time_t took)
 {
@@ -104,7 +89,7 @@ static void judge(const char *cache, apr_status_t rv, apr_interval_time_t took)
     if ((rv == APR_SUCCESS || rv == APR_NOTFOUND) && took < SLOW) {
         return;
     }
-    level = pause_now(vault_now());
+    level = vault_pause_begin(&outage, PAUSE) ? APLOG_WARNING : APLOG_DEBUG;
     ap_log_error(APLOG_MARK, level, rv, vault_server->s,
                  VLTNO(00442) "VaultCacheSocache %s failed or was slow (%" APR_TIME_T_FMT
                               " ms): for %d s outputs are rendered without it",

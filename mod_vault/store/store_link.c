@@ -8,7 +8,7 @@
 
 #include "httpd.h"
 
-#include "base/now.h"
+#include "base/pause.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "store/store_conf.h"
@@ -22,27 +22,11 @@ APLOG_USE_MODULE(vault);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vault_store_link_t *idle[IDLE_MAX]; /* lock */
 static unsigned count;                     /* lock */
-static apr_time_t paused_until;            /* lock */
-static apr_time_t told;                    /* lock */
-
-/* Make no calls for a while. @return the level of the log line */
-static int pause_now(apr_time_t now)
-{
-    int level = APLOG_DEBUG;
-
-    pthread_mutex_lock(&lock);
-    paused_until = now + PAUSE;
-    if (!told || now - told >= apr_time_from_sec(60)) {
-        told = now;
-        level = APLOG_WARNING;
-    }
-    pthread_mutex_unlock(&lock);
-    return level;
-}
+static vault_pause_t outage;
 
 static void report(apr_status_t rv)
 {
-    int level = pause_now(vault_now());
+    int level = vault_pause_begin(&outage, PAUSE) ? APLOG_WARNING : APLOG_DEBUG;
 
     ap_log_error(APLOG_MARK, level, rv, vault_server->s,
                  VLTNO(00455) "VaultPageStore %s does not answer: for %d s this server answers only polls of the pages "
@@ -53,10 +37,9 @@ static void report(apr_status_t rv)
 /* @return 0: no call is made now */
 static int take_idle(vault_store_link_t **link)
 {
-    int may;
+    int may = vault_pause_is_over(&outage);
 
     pthread_mutex_lock(&lock);
-    may = vault_now() >= paused_until;
     *link = may && count ? idle[--count] : NULL;
     pthread_mutex_unlock(&lock);
     return may;

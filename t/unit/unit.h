@@ -40,6 +40,7 @@
     SUITE(utf8)                                                                                                        \
     SUITE(text)                                                                                                        \
     SUITE(json_text)                                                                                                   \
+    SUITE(pause)                                                                                                       \
     SUITE(feed_figures)                                                                                                \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \

@@ -91,6 +91,7 @@ need_to_test() {
     need php-fpm ls /usr/sbin/php-fpm*
     need php-symfony-http-kernel test -f /usr/share/php/Symfony/Component/HttpKernel/autoload.php
     need php-symfony-routing test -f /usr/share/php/Symfony/Component/Routing/autoload.php
+    need php-illuminate-events test -f /usr/share/php/Illuminate/Events/autoload.php
     need php-illuminate-routing test -f /usr/share/php/Illuminate/Routing/autoload.php
     need composer command -v composer
     need ruby-rack ruby -rrack -e 1

@@ -138,7 +138,8 @@ sub comments
                 requires => ['/usr/share/php/Symfony/Component/HttpKernel/autoload.php', '/usr/share/php/Symfony/Component/Routing/autoload.php', "$php/symfony.php"]);
         },
         laravel => sub {
-            _php('laravel', heading => $laravel, requires => ['/usr/share/php/Illuminate/Routing/autoload.php', "$php/laravel.php"]);
+            _php('laravel', heading => $laravel,
+                requires => ['/usr/share/php/Illuminate/Events/autoload.php', '/usr/share/php/Illuminate/Routing/autoload.php', "$php/laravel.php"]);
         },
         http    => sub { _node('http', "$top/node/examples/plain.mjs") },
         express => sub { _node('express', "$top/node/examples/express.mjs", needs => ["$top/node/node_modules/express"]) },

@@ -69,7 +69,7 @@ END
 sub start_floor
 {
     my $port = free_port();
-    my $server = start_daemon('floor', "$place{dir}/floor.log", sub { listens($port) }, find_built('floor'), $port);
+    my $server = start_daemon('floor', "$place{dir}/floor.log", sub { has_started($_[0], 1, $port) }, find_built('floor'), $port);
     $server->{port} = $port;
     return $server;
 }
@@ -102,16 +102,17 @@ http {
     }
 }
 END
-    my $server = start_daemon('nchan', "$place{dir}/nginx.out", sub { listens($port) }, '/usr/sbin/nginx', '-e', "$place{dir}/nginx.log", '-c',
+    my $server = start_daemon('nchan', "$place{dir}/nginx.out", sub { has_started($_[0], CHILDREN, $port) }, '/usr/sbin/nginx', '-e', "$place{dir}/nginx.log", '-c',
         "$place{dir}/nginx.conf");
     $server->{port} = $port;
     return $server;
 }
 
-sub listens
+# The parent listens before it has forked its children, whose memory and CPU the load program measures.
+sub has_started
 {
-    my ($port) = @_;
-    return defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 1);
+    my ($pid, $children, $port) = @_;
+    return children_of($pid) == $children && defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 1);
 }
 
 # ---------------------------------------------------------------- the report

@@ -11,7 +11,7 @@ use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 use Time::HiRes qw(clock_gettime);
 
-our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_daemon start_server start_program server_answer server_status await_quiet stop_server stop_all
+our @EXPORT = qw(cpu_seconds children_of set_up find_built base_configuration common_configuration bench_pages start_daemon start_server start_program server_answer server_status await_quiet stop_server stop_all
     report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -191,7 +191,7 @@ sub start_daemon
     my ($named, $log, $has_started, @command) = @_;
     my $server = fork_program($named, $log, @command);
     for (1 .. 500) {
-        return $server if $has_started->();
+        return $server if $has_started->($server->{pid});
         select undef, undef, undef, 0.02;
     }
     die "bench/run: $named did not start within 10 s:\n", read_file($log);

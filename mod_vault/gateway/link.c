@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of one link: follows the journals, publishes, and sees that nothing is lost. */
+/* The thread of one link: connects, has the journals followed, and sees that nothing is lost. */
 #include "gateway/link.h"
 
 #include <errno.h>
@@ -15,18 +15,15 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "gateway/strategy.h"
-#include "gateway/subject.h"
 #include "mod_vault/vault.h"
 
-#define ALL "all"
-#define BEATS "beat"
 /* An engine that answers later is treated as if it were not there. */
 #define FLUSH_WITHIN apr_time_from_sec(1)
 #define REOPEN_AFTER apr_time_from_sec(1)
 /* At the end of the thread. */
 #define FINISH_WITHIN apr_time_from_sec(1)
 
-static void say(const vault_link_t *l, vault_gateway_event_t event, const char *why)
+void vault_link_say(const vault_link_t *l, vault_gateway_event_t event, const char *why)
 {
     l->options->say(event, l->options->names[l->number], why);
 }
@@ -52,34 +49,7 @@ void vault_link_name(char *name)
     apr_snprintf(name, 17, "%016" APR_UINT64_T_HEX_FMT, random);
 }
 
-/* Servers with other engines or another strategy do not understand each other. Those of a routed cluster of engines may
- * each know another one of them. */
-static apr_uint64_t version_of(const vault_link_t *l)
-{
-    apr_uint64_t version = vault_hash_ring_version(l->ring);
-
-    if (l->options->count == 1 && vault_strategy_is_for_routed(l->strategy)) {
-        version = 0;
-    }
-    return l->strategy == &vault_strategy_subscriptions ? version : vault_hash_text(version, l->strategy->name);
-}
-
 /* ------------------------------------------------------------ events, any thread */
-
-static void hear(vault_link_t *l, const void *data, apr_size_t size)
-{
-    char name[VAULT_PEER_NAME_MAX];
-
-    switch (vault_peers_hear(vault_exchange_peers(l->options->exchange), data, size, l->options->server, version_of(l),
-                             vault_now(), name)) {
-    case VAULT_PEERS_STRANGER:
-        say(l, VAULT_GATEWAY_STRANGER, name);
-        break;
-    case VAULT_PEERS_KNOWN:
-    case VAULT_PEERS_JOINED:
-        break;
-    }
-}
 
 void vault_link_notified(vault_link_t *l, const char *interest)
 {
@@ -97,10 +67,10 @@ static void on_message(void *baton, const char *subject, const void *data, apr_s
         return;
     }
     subject += strlen(l->prefix);
-    if (!strcmp(subject, BEATS)) {
-        hear(l, data, size);
+    if (!strcmp(subject, VAULT_LINK_BEATS)) {
+        vault_link_hear(l, data, size);
     }
-    else if (!strcmp(subject, ALL)) {
+    else if (!strcmp(subject, VAULT_LINK_ALL)) {
         vault_link_check_all(l);
     }
     else {
@@ -113,110 +83,17 @@ static void on_lost(void *baton, const char *why)
     vault_link_t *l = baton;
 
     __atomic_store_n(&l->is_lost, 1, __ATOMIC_SEQ_CST);
-    say(l, VAULT_GATEWAY_LOST, why);
+    vault_link_say(l, VAULT_GATEWAY_LOST, why);
     vault_link_wake(l);
 }
 
 static void on_dropped(void *baton)
 {
-    say(baton, VAULT_GATEWAY_DROPPED, NULL);
+    vault_link_say(baton, VAULT_GATEWAY_DROPPED, NULL);
     vault_link_check_all(baton);
 }
 
 static const vault_engine_events_t events = {on_message, on_lost, on_dropped};
-
-/* ---------------------------------------------------------------------- outbox */
-
-int vault_link_subject(const vault_link_t *l, char *subject, const char *kind, const char *interest)
-{
-    apr_size_t length = strlen(l->prefix) + strlen(kind);
-
-    memcpy(subject, l->prefix, strlen(l->prefix));
-    memcpy(subject + strlen(l->prefix), kind, strlen(kind) + 1);
-    return !interest || vault_subject_of(interest, subject + length, VAULT_ENGINE_SUBJECT_MAX - length);
-}
-
-void vault_link_subscribe(vault_link_t *l, const char *kind)
-{
-    void *ignored;
-
-    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, kind, NULL), &ignored);
-    l->is_dirty = 1;
-}
-
-int vault_link_publish(vault_link_t *l, const char *subject, const void *data, apr_size_t size)
-{
-    l->is_dirty = 1;
-    return l->options->engine->publish(l->link, subject, data, size) == APR_SUCCESS;
-}
-
-int vault_link_send(vault_link_t *l, const char *subject, const void *data, apr_size_t size)
-{
-    vault_count(l->counters, notifies_sent, 1);
-    return vault_link_publish(l, subject, data, size);
-}
-
-static int publish(vault_link_t *l, const char *kind, const void *data, apr_size_t size)
-{
-    char subject[VAULT_ENGINE_SUBJECT_MAX];
-
-    vault_link_subject(l, subject, kind, NULL);
-    return vault_link_publish(l, subject, data, size);
-}
-
-/* An entry of the outbox. @return 0: it was not sent */
-static int publish_entry(vault_link_t *l, char *name, apr_uint32_t size)
-{
-    name[size] = '\0';
-    if (!*name) {
-        return publish(l, ALL, NULL, 0);
-    }
-    if (!vault_link_has(l, name)) {
-        return 1;
-    }
-    return l->strategy->notify(l, name);
-}
-
-/* @return 1: there may be more */
-static int publish_outbox(vault_link_t *l)
-{
-    vault_journal_t *outbox = vault_exchange_outbox(l->options->exchange);
-    char name[VAULT_INTEREST_MAX + 1];
-    apr_uint32_t size;
-    int i;
-
-    for (i = 0; i < VAULT_LINK_BATCH; i++) {
-        vault_journal_at_t at = l->sent_at;
-        int is_sent = 1;
-
-        switch (vault_journal_read(outbox, &at, name, sizeof(name) - 1, &size)) {
-        case VAULT_JOURNAL_NONE:
-            return 0;
-        case VAULT_JOURNAL_LOST:
-            say(l, VAULT_GATEWAY_OVERRUN, NULL);
-            is_sent = publish(l, ALL, NULL, 0);
-            break;
-        case VAULT_JOURNAL_READ:
-            is_sent = publish_entry(l, name, size);
-            break;
-        }
-        if (!is_sent) {
-            return 0; /* it stays in the outbox */
-        }
-        l->sent_at = at;
-    }
-    return 1;
-}
-
-static void beat(vault_link_t *l)
-{
-    char text[VAULT_PEERS_BEAT_MAX];
-    vault_facts_t facts = {0};
-
-    l->options->look(&facts);
-    vault_peers_format(text, l->options->server, version_of(l), &facts);
-    publish(l, BEATS, text, strlen(text));
-}
 
 /* ----------------------------------------------------------------------- flush */
 
@@ -262,12 +139,12 @@ static void begin_anew(vault_link_t *l)
     l->sent_at = vault_exchange_taken(l->options->exchange, l->number);
     l->settling_count = 0;
     l->owes_all = 1;
-    vault_link_subscribe(l, ALL);
-    vault_link_subscribe(l, BEATS);
+    vault_link_subscribe(l, VAULT_LINK_ALL);
+    vault_link_subscribe(l, VAULT_LINK_BEATS);
     l->strategy->begin(l);
     vault_link_look_at_all(l);
     vault_count(l->counters, engines, 1);
-    say(l, VAULT_GATEWAY_UP, NULL);
+    vault_link_say(l, VAULT_GATEWAY_UP, NULL);
 }
 
 static void open_link(vault_link_t *l)
@@ -287,7 +164,7 @@ static void open_link(vault_link_t *l)
     }
     l->link = NULL;
     if (vault_reasons_add(&l->reasons, vault_hash_text(l->seed, why), now)) {
-        say(l, VAULT_GATEWAY_LOST, why);
+        vault_link_say(l, VAULT_GATEWAY_LOST, why);
     }
 }
 
@@ -297,20 +174,6 @@ static void close_link(vault_link_t *l)
     l->link = NULL;
     vault_link_forget_interests(l);
     vault_count(l->counters, engines, -1);
-}
-
-/* While the engine does not answer, and while this process was stopped, no server can be heard. */
-static void drop_silent(vault_link_t *l, apr_time_t now)
-{
-    char name[VAULT_PEER_NAME_MAX];
-
-    if (!l->answers_since || now - l->answers_since < VAULT_GATEWAY_SILENCE) {
-        return;
-    }
-    while (vault_peers_drop_silent(vault_exchange_peers(l->options->exchange), now - VAULT_GATEWAY_SILENCE, name)) {
-        say(l, VAULT_GATEWAY_SILENT, name);
-        vault_link_check_all(l);
-    }
 }
 
 static void keep_up(vault_link_t *l)
@@ -324,8 +187,8 @@ static void keep_up(vault_link_t *l)
         l->answers_since = now;
     }
     l->beats_at = now + VAULT_GATEWAY_HEARTBEAT;
-    beat(l);
-    drop_silent(l, now);
+    vault_link_beat(l);
+    vault_link_drop_silent(l, now);
 }
 
 /* @return 1: there is more to do */
@@ -333,7 +196,7 @@ static int work_once(vault_link_t *l)
 {
     int more = vault_link_follow_interests(l);
 
-    more |= publish_outbox(l);
+    more |= vault_link_publish_outbox(l);
     if (l->strategy->tick) {
         l->ticks_at = l->strategy->tick(l, vault_now());
     }

@@ -90,16 +90,7 @@ void vault_link_settle_interests(vault_link_t *link, apr_uint64_t mark, int is_n
 /** The link is closed, and the subscriptions of the strategy with it: forget them. */
 void vault_link_forget_interests(vault_link_t *link);
 
-/* ------------------------------------------------------------ link.c: for strategies */
-
-/** A random name that tells this connection from all others: 16 digits and a NUL. */
-void vault_link_name(char *name);
-
-/** All pages of this server check for changes. Any thread. */
-void vault_link_check_all(vault_link_t *link);
-
-/** Have the thread do a round. Any thread. */
-void vault_link_wake(vault_link_t *link);
+/* ------------------------------------------------------- link_outbox.c: for strategies */
 
 /** Receive the messages of PREFIX.KIND. */
 void vault_link_subscribe(vault_link_t *link, const char *kind);
@@ -114,6 +105,41 @@ int vault_link_send(vault_link_t *link, const char *subject, const void *data, a
 
 /** Publish a message under this subject. @return 0: the link is lost */
 int vault_link_publish(vault_link_t *link, const char *subject, const void *data, apr_size_t size);
+
+/* ----------------------------------------------- link_outbox.c and link_peers.c: for link.c */
+
+/** The kinds of messages that all strategies have: check all pages, and heartbeats. */
+#define VAULT_LINK_ALL "all"
+#define VAULT_LINK_BEATS "beat"
+
+/** Publish a message under PREFIX.KIND. @return 0: the link is lost */
+int vault_link_publish_kind(vault_link_t *link, const char *kind, const void *data, apr_size_t size);
+
+/** Publish what waits in the outbox, VAULT_LINK_BATCH entries at most. @return 1: there may be more */
+int vault_link_publish_outbox(vault_link_t *link);
+
+/** Publish a heartbeat. */
+void vault_link_beat(vault_link_t *link);
+
+/** A heartbeat has come. Any thread. */
+void vault_link_hear(vault_link_t *link, const void *data, apr_size_t size);
+
+/** Forget the servers that are silent: all pages of this server check for changes then. */
+void vault_link_drop_silent(vault_link_t *link, apr_time_t now);
+
+/* ------------------------------------------------------------ link.c: for the other files */
+
+/** Report an event of this link. Any thread. */
+void vault_link_say(const vault_link_t *link, vault_gateway_event_t event, const char *why);
+
+/** A random name that tells this connection from all others: 16 digits and a NUL. */
+void vault_link_name(char *name);
+
+/** All pages of this server check for changes. Any thread. */
+void vault_link_check_all(vault_link_t *link);
+
+/** Have the thread do a round. Any thread. */
+void vault_link_wake(vault_link_t *link);
 
 /** Another server has notified an interest: notify it on this one. Any thread. */
 void vault_link_notified(vault_link_t *link, const char *interest);

@@ -14,7 +14,9 @@
  *   - A notify stays in the outbox until the engine has taken it. After a lost link it is published again.
  *   - While a link is lost, messages for this server are lost. So when it is up again, all pages of this server are
  *     notified. The same happens when the engine says that it has dropped messages, and when another server has been
- *     silent for VAULT_GATEWAY_SILENCE: it may have died between the commit of a change and its notify.
+ *     silent for VAULT_GATEWAY_SILENCE: it may have died between the commit of a change and its notify. And when another
+ *     server is heard for the first time, or again after it was silent: a server that was cut off for longer may have
+ *     been notified meanwhile, have died, and have been started again.
  *   - If notifies were overwritten in the outbox, all pages of all servers are notified. The same happens when a
  *     gateway knows other engines than the one before: an interest may now belong to another engine.
  *

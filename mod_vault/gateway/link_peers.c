@@ -30,6 +30,8 @@ void vault_link_beat(vault_link_t *l)
     vault_link_publish_kind(l, VAULT_LINK_BEATS, text, strlen(text));
 }
 
+/* A server that is heard for the first time may take the place of one that was cut off, then notified on its own side,
+ * and died before it was heard again. */
 void vault_link_hear(vault_link_t *l, const void *data, apr_size_t size)
 {
     char name[VAULT_PEER_NAME_MAX];
@@ -39,8 +41,10 @@ void vault_link_hear(vault_link_t *l, const void *data, apr_size_t size)
     case VAULT_PEERS_STRANGER:
         vault_link_say(l, VAULT_GATEWAY_STRANGER, name);
         break;
-    case VAULT_PEERS_KNOWN:
     case VAULT_PEERS_JOINED:
+        vault_link_check_all(l);
+        break;
+    case VAULT_PEERS_KNOWN:
         break;
     }
 }

@@ -5,13 +5,18 @@
 #     on($b, sub { text_of('/test/add?name=rows') });     # a row that is not notified
 #     notify_on($a, 'rows');                              # another server notifies
 #     is_told($b, $page, $poll, "2\n", 'why');
+#
+# A test of what holds for each of strategies() starts its servers at once, so that their waits overlap: pairs_of().
 package VaultTest::Cluster;
 use strict;
 use warnings;
 use Exporter 'import';
 use VaultTest;
 
-our @EXPORT = qw(gateway_of is_told notify_on on processes_of said wait_said waiting_page);
+our @EXPORT = qw(checks_of gateway_of is_told notify_on on processes_of said strategies wait_checks wait_said waiting_page);
+
+# Of VaultClusterStrategy. Servers of two of them may share an engine, with a VaultClusterNamespace each.
+sub strategies { return qw(subscriptions filters broadcast) }
 
 # Run the code with the functions of VaultTest talking to this server.
 sub on { my ($server, $code) = @_; use_server($server); return $code->() }
@@ -23,6 +28,17 @@ sub wait_said
 {
     my ($server, $tag, $times, $why) = @_;
     return wait_until(sub { said($server, $tag) >= $times }, $why || "the log has $tag $times times");
+}
+
+# How often all pages of this server have checked for changes.
+sub checks_of { my ($server) = @_; return on($server, sub { status()->{NotifyAlls} }) }
+
+# A server that starts checks once for its connection, and once for each other server that it hears: twice where the other has a connection
+# that the strategy knows of. Before that, no page is sure to wait for a notify alone.
+sub wait_checks
+{
+    my ($server, $checks, $why) = @_;
+    return wait_until(sub { checks_of($server) >= $checks }, $why || "$checks checks of all pages");
 }
 
 # The process id of the child with the connections.

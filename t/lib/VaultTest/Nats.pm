@@ -10,8 +10,9 @@ use Exporter 'import';
 use IO::Socket::INET;
 use POSIX ();
 use VaultTest;
+use VaultTest::Cluster;
 
-our @EXPORT = qw(cluster_server has_cluster);
+our @EXPORT = qw(cluster_server has_cluster pairs_of);
 
 my @started;
 
@@ -80,6 +81,24 @@ sub cluster_server
     my $module = vars('top_dir') . '/modules/mod_vault_nats.so';
     my $config = qq(LoadModule vault_nats_module "$module"\nVaultCluster @{[map { $_->url } @$engines]}\n);
     return VaultTest::Server->start("cluster-$name", %with, config => $config . ($with{config} || ''));
+}
+
+# Two servers for each strategy, which hear each other: pairs_of(NAME, [NATS, …], …) is {STRATEGY => [a, b], …}. With turns_engines b names the
+# engines in another order.
+sub pairs_of
+{
+    my ($name, $engines, %with) = @_;
+    my %pairs;
+    for my $strategy (strategies()) {
+        my $config = "VaultClusterStrategy $strategy\nVaultClusterNamespace $strategy\n" . ($with{config} || '');
+        my @b = $with{turns_engines} ? reverse @$engines : @$engines;
+        $pairs{$strategy} = [cluster_server("$name-$strategy-a", $engines, %with, config => $config), cluster_server("$name-$strategy-b", \@b, %with, config => $config)];
+    }
+    for my $strategy (strategies()) {
+        my $checks = $strategy eq 'subscriptions' ? @$engines + 1 : 2 * @$engines + 1;
+        wait_checks($_, $checks, "$name-$strategy: both servers hear each other") for @{$pairs{$strategy}};
+    }
+    return %pairs;
 }
 
 END {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two servers and a nats-server: a notify on one of them reaches the pages of the other one, and no other page. The rows of the test module
-# belong to one server each, so a row is added there silently, and the other server notifies. Each server shows both of them.
+# belong to one server each, so a row is added there silently, and the other server notifies. With each VaultClusterStrategy. Each server shows both.
 use strict;
 use warnings;
 use VaultTest;
@@ -12,20 +12,21 @@ use JSON::PP ();
 plan skip_all => 'there is no nats-server, or its module was not built' unless has_cluster();
 
 my $nats = VaultTest::Nats->start('first');
-my %servers = map { $_ => cluster_server("reaches-$_", [$nats]) } qw(a b);
-
-wait_said($_, 'VLT00493', 1) for values %servers;
+my %pairs = pairs_of('reaches', [$nats]);
+my %servers;
 
 # Any bytes: what has a meaning in subjects of NATS, and what has none there. When the engine knows of a new interest, the page checks for
 # changes once, so that is awaited.
 my @names = ('plain', 'DB-logs', 'a.b', 'a.*', '>', 'two words', "tab\there", "caf\xc3\xa9", '=41', 'x' x 200);
-for my $number (0 .. $#names) {
+for my $case (map { my $strategy = $_; map { [$strategy, $_] } 0 .. $#names } reverse strategies()) {
+    my ($strategy, $number) = @$case;
     my $interest = $names[$number];
+    @servers{qw(a b)} = @{$pairs{$strategy}};
     my $rows = "cluster$number";
     my ($page, $poll) = waiting_page($servers{b}, $rows, $interest);
     on($servers{b}, sub { text_of("/test/add?name=$rows") });
     ok($poll->is_silent, '  a second one alone wakes no page');
-    is(notify_on($servers{a}, $interest), 200, '  the other server notifies');
+    is(notify_on($servers{a}, $interest), 200, "  $strategy: the other server notifies");
     is_told($servers{b}, $page, $poll, "2\n", '  the page is told');
 }
 
@@ -57,7 +58,7 @@ is($own->{Server}, (servers_of($servers{b}))[1]{Server}, '... and b knows it by 
 # Any client of the engine can send a heartbeat.
 my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $nats->{port}) or die "nats: $!\n";
 my $beat = JSON::PP->new->canonical->encode({version => 1, server => 'zz<b>', ring => '<i>', address => "<script>\e[2J", figures => {Pages => -5}});
-print $socket "CONNECT {}\r\nPUB vault.beat " . length($beat) . "\r\n$beat\r\nPING\r\n";
+print $socket "CONNECT {}\r\nPUB subscriptions.beat " . length($beat) . "\r\n$beat\r\nPING\r\n";
 announce(qr/VLT0049[78].*zz<b>/);
 wait_until(sub { servers_of($servers{a}) == 3 }, 'an invented server is shown');
 on($servers{a}, sub {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Pages of several servers in one process, which poll as browsers do and keep what they show: texts in square brackets, each once.
 #
-#     my $viewers = VaultTest::Viewers->open('/fleet/rows.shtml', map { ($_) x 5 } @servers);
+#     my $viewers = VaultTest::Viewers->open('/fleet/rows.shtml', map { ($_) x 5 } @servers);     # a list of paths: in turns
 #     $viewers->roam(@servers);              # each poll of a page goes to one of these servers, by random()
 #     $viewers->step;                        # often: takes what has come
-#     $viewers->behind({t1 => 1, …})         # the pages that do not show just that, with what they lack
+#     $viewers->behind({t1 => 1, …})         # the pages that do not show just that, with what they lack; {t1 => PATH}: only pages of that path show it
 #     $viewers->faults                       # errors: a text that came twice, an answer with an unexpected status
 #     $viewers->reloads($server)             # how often pages of this server were gone; without a server: of all
 package VaultTest::Viewers;
@@ -18,9 +18,10 @@ use VaultTest::Random;
 sub open
 {
     my ($class, $path, @servers) = @_;
+    my @paths = ref $path ? @$path : $path;
     my $number = 0;
-    my @pages = map { {number => $number++, server => $_, due => 0, shows => {}, reloads => 0} } @servers;
-    return bless {path => $path, pages => \@pages, faults => [], answers => 0, refused => 0}, $class;
+    my @pages = map { {number => $number, path => $paths[$number++ % @paths], server => $_, due => 0, shows => {}, reloads => 0} } @servers;
+    return bless {pages => \@pages, faults => [], answers => 0, refused => 0}, $class;
 }
 
 sub roam { my ($self, @servers) = @_; $self->{servers} = \@servers; return }
@@ -54,7 +55,7 @@ sub _continue
 sub _load
 {
     my ($self, $page) = @_;
-    my $answer = get($self->{path}, patience => 5);
+    my $answer = get($page->{path}, patience => 5);
     if ($answer->{status} != 200 || $answer->{body} !~ /data-vault-page=/) {
         $self->{refused}++;
         $page->{due} = time + 0.3;
@@ -109,8 +110,9 @@ sub behind
     my ($self, $truth) = @_;
     my @behind;
     for my $page (@{$self->{pages}}) {
-        my @less = grep { !$page->{shows}{$_} } sort keys %$truth;
-        my @more = grep { !$truth->{$_} } sort keys %{$page->{shows}};
+        my %due = map { $_ => 1 } grep { $truth->{$_} =~ /^(?:1|\Q$page->{path}\E)\z/ } keys %$truth;
+        my @less = grep { !$page->{shows}{$_} } sort keys %due;
+        my @more = grep { !$due{$_} } sort keys %{$page->{shows}};
         next if $page->{page} && !@less && !@more;
         push @behind, "page $page->{number} of " . $page->{server}->address . ($page->{page} ? " lacks @less; has too much: @more" : ' is not loaded');
     }

@@ -27,11 +27,11 @@ APLOG_USE_MODULE(vault);
 #define SHARED_FOR apr_time_from_sec(7 * 24 * 3600)
 
 /* What an entry of the store says of itself. */
-typedef struct facts_t {
+typedef struct metadata_t {
     apr_uint64_t variant;  /* the names of the files, and the command */
     apr_uint64_t identity; /* the same, and the files as they were */
     apr_uint64_t is_final; /* 0: the command has failed */
-} facts_t;
+} metadata_t;
 
 /* What a request asks for. */
 typedef struct wanted_t {
@@ -39,7 +39,7 @@ typedef struct wanted_t {
     const vault_bundle_t *b;
     const vault_bundle_tool_t *tool;
     const char *key;
-    facts_t facts;
+    metadata_t metadata;
 } wanted_t;
 
 void vault_bundle_body_complain(request_rec *r, const vault_bundle_t *b, const char *error)
@@ -101,8 +101,8 @@ static void identify(wanted_t *w, const vault_bundle_stat_t *stats)
     for (i = 0; i < paths->nelts; i++) {
         hash = vault_hash_text(hash, APR_ARRAY_IDX(paths, i, const char *));
     }
-    w->facts.variant = hash;
-    w->facts.identity = stats ? vault_hash(hash, stats, (apr_size_t)paths->nelts * sizeof(*stats)) : 0;
+    w->metadata.variant = hash;
+    w->metadata.identity = stats ? vault_hash(hash, stats, (apr_size_t)paths->nelts * sizeof(*stats)) : 0;
 }
 
 static void want(wanted_t *w, request_rec *r, const vault_bundle_t *b, const vault_bundle_stat_t *stats)
@@ -122,9 +122,9 @@ static int find_entry(const wanted_t *w, int any, vault_output_entry_t *entry)
 {
     memset(entry, 0, sizeof(*entry));
     while (vault_outputs_find(vault_server->outputs, w->key, strlen(w->key), entry, w->r->pool) == VAULT_OUTPUT_ENTRY) {
-        const facts_t *f = entry->facts;
-        if (entry->facts_size == sizeof(*f) && f->variant == w->facts.variant &&
-            (any || (f->identity == w->facts.identity &&
+        const metadata_t *f = entry->metadata;
+        if (entry->metadata_size == sizeof(*f) && f->variant == w->metadata.variant &&
+            (any || (f->identity == w->metadata.identity &&
                      vault_output_is_current(vault_server->outputs, entry, vault_now())))) {
             return 1;
         }
@@ -207,7 +207,7 @@ static int serve(const wanted_t *w, const vault_output_entry_t *entry, vault_bun
     }
     body->etag = entry->etag;
     body->is_kept = 1;
-    body->is_final = ((const facts_t *)entry->facts)->is_final != 0;
+    body->is_final = ((const metadata_t *)entry->metadata)->is_final != 0;
     return 1;
 }
 
@@ -295,13 +295,13 @@ static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_co
 
     content->body = joined->text;
     content->body_size = joined->size;
-    w->facts.is_final = 1;
+    w->metadata.is_final = 1;
     if (w->tool && compact_once(w, joined, &run)) {
         content->body = run.text;
         content->body_size = run.size;
     }
     else if (w->tool) {
-        w->facts.is_final = 0;
+        w->metadata.is_final = 0;
         content->until = vault_now() + RETRY_AFTER;
     }
 }
@@ -309,7 +309,7 @@ static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_co
 /* This request leads. */
 static int make(wanted_t *w, vault_bundle_stat_t **stats, const vault_output_lead_t *lead, vault_bundle_body_t *body)
 {
-    vault_output_content_t content = {.facts = &w->facts, .facts_size = sizeof(w->facts)};
+    vault_output_content_t content = {.metadata = &w->metadata, .metadata_size = sizeof(w->metadata)};
     vault_bundle_text_t joined;
     vault_output_entry_t entry;
     const char *error = vault_bundle_files_join(&w->b->files, stats, &joined, w->r->pool);
@@ -329,7 +329,7 @@ static int make(wanted_t *w, vault_bundle_stat_t **stats, const vault_output_lea
         note_full(w, content.body_size);
     }
     if (!find_entry(w, 0, &entry) || !serve(w, &entry, body)) {
-        use_text(body, content.body, content.body_size, w->facts.is_final != 0);
+        use_text(body, content.body, content.body_size, w->metadata.is_final != 0);
     }
     return OK;
 }
@@ -372,7 +372,7 @@ int vault_bundle_body_find(request_rec *r, const vault_bundle_t *b, vault_bundle
     if (find_entry(&w, 0, &entry) && serve(&w, &entry, body)) {
         return OK;
     }
-    rv = vault_output_lead(vault_server->outputs, w.key, strlen(w.key), w.facts.variant, vault_server->slot, &lead);
+    rv = vault_output_lead(vault_server->outputs, w.key, strlen(w.key), w.metadata.variant, vault_server->slot, &lead);
     if (rv == APR_SUCCESS && find_entry(&w, 0, &entry) && serve(&w, &entry, body)) {
         vault_output_abandon(vault_server->outputs, &lead, NULL); /* made between the two looks */
         return OK;

@@ -54,7 +54,7 @@ static const char *find_program(const char *name, apr_finfo_t *info, apr_pool_t 
 
 const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *command, apr_pool_t *pool)
 {
-    apr_uint64_t facts[4];
+    apr_uint64_t program_id[4];
     apr_finfo_t info;
     char **argv;
 
@@ -70,12 +70,12 @@ const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *comma
                             "absolute path",
                             argv[0]);
     }
-    facts[0] = (apr_uint64_t)info.device;
-    facts[1] = (apr_uint64_t)info.inode;
-    facts[2] = (apr_uint64_t)info.size;
-    facts[3] = (apr_uint64_t)info.mtime;
-    tool->identity = vault_hash(vault_hash_text(SEED, command), facts, sizeof(facts));
-    tool->version = vault_hash(vault_hash_text(SEED, command), &facts[2], 2 * sizeof(facts[0]));
+    program_id[0] = (apr_uint64_t)info.device;
+    program_id[1] = (apr_uint64_t)info.inode;
+    program_id[2] = (apr_uint64_t)info.size;
+    program_id[3] = (apr_uint64_t)info.mtime;
+    tool->identity = vault_hash(vault_hash_text(SEED, command), program_id, sizeof(program_id));
+    tool->version = vault_hash(vault_hash_text(SEED, command), &program_id[2], 2 * sizeof(program_id[0]));
     return NULL;
 }
 

@@ -150,7 +150,7 @@ static found_t find(request_rec *r, const char *key, int *status, apr_uint64_t *
                 return ANSWERED;
             }
             if (!*variant) {
-                *variant = VAULT_RECORDING_PLAIN + vault_cache_headers_vary(&entry, r);
+                *variant = VAULT_RECORDING_PLAIN + vault_cache_headers_vary_hash(&entry, r);
             }
             break;
         case VAULT_OUTPUT_PERSONAL:
@@ -270,7 +270,8 @@ static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead
 
 /* After its wait the request has met a lead again. If that is the same one, its leader hangs: this request leads in its place,
  * for others as well. Otherwise it leads for itself. */
-static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant, vault_output_lead_t *right)
+static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant,
+                                    vault_output_lead_t *right)
 {
     apr_status_t rv = APR_EBUSY;
 

@@ -163,7 +163,7 @@ static int keep_one(void *baton, const char *name, const char *value)
         }
     }
     if (!was_before(k->before, name, value)) {
-        p = apr_array_push(k->rec->facts.headers);
+        p = apr_array_push(k->rec->metadata.headers);
         p->key = name;
         p->value = value;
     }
@@ -219,12 +219,12 @@ void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_
     keep_all(rec, r->err_headers_out, err_before);
 }
 
-int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r)
+int vault_cache_headers_match(const vault_output_metadata_t *metadata, const request_rec *r)
 {
     int i;
 
-    for (i = 0; i < facts->request->nelts; i++) {
-        const vault_property_t *p = &APR_ARRAY_IDX(facts->request, i, vault_property_t);
+    for (i = 0; i < metadata->request->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(metadata->request, i, vault_property_t);
         const char *value = apr_table_get(r->headers_in, p->key);
         if (!value || !p->value ? value != p->value : strcmp(value, p->value)) {
             return 0;
@@ -233,19 +233,19 @@ int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec
     return 1;
 }
 
-apr_uint64_t vault_cache_headers_vary(const vault_output_entry_t *entry, const request_rec *r)
+apr_uint64_t vault_cache_headers_vary_hash(const vault_output_entry_t *entry, const request_rec *r)
 {
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
     int i;
 
-    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, r->pool)) {
+    if (!vault_metadata_decode(&metadata, entry->metadata, entry->metadata_size, r->pool)) {
         return 0;
     }
-    for (i = 0; i < facts.request->nelts; i++) {
-        vault_property_t *p = &APR_ARRAY_IDX(facts.request, i, vault_property_t);
+    for (i = 0; i < metadata.request->nelts; i++) {
+        vault_property_t *p = &APR_ARRAY_IDX(metadata.request, i, vault_property_t);
         p->value = apr_table_get(r->headers_in, p->key);
     }
-    return vault_facts_vary(facts.request, vault_segment_boot(vault_server->segment));
+    return vault_metadata_vary_hash(metadata.request, vault_segment_boot(vault_server->segment));
 }
 
 static void add_validators(request_rec *r, const vault_output_entry_t *entry)
@@ -259,16 +259,16 @@ static void add_validators(request_rec *r, const vault_output_entry_t *entry)
     }
 }
 
-void vault_cache_headers_write(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
-                               int live)
+void vault_cache_headers_write(request_rec *r, const vault_output_metadata_t *metadata,
+                               const vault_output_entry_t *entry, int live)
 {
     int i;
 
-    for (i = 0; i < facts->headers->nelts; i++) {
-        vault_headers_unset(r, APR_ARRAY_IDX(facts->headers, i, vault_property_t).key);
+    for (i = 0; i < metadata->headers->nelts; i++) {
+        vault_headers_unset(r, APR_ARRAY_IDX(metadata->headers, i, vault_property_t).key);
     }
-    for (i = 0; i < facts->headers->nelts; i++) {
-        const vault_property_t *p = &APR_ARRAY_IDX(facts->headers, i, vault_property_t);
+    for (i = 0; i < metadata->headers->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(metadata->headers, i, vault_property_t);
         apr_table_addn(r->headers_out, p->key, p->value);
     }
     if (!live) {

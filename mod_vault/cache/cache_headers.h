@@ -33,15 +33,15 @@ void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_
                               const apr_table_t *err_before);
 
 /** Has `r` the headers that the kept response varies by? */
-int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r);
+int vault_cache_headers_match(const vault_output_metadata_t *metadata, const request_rec *r);
 
 /** What tells the response to `r` from others with this key: the headers by which this one varies. By it, one request
  * of several with the same headers renders (vault_output_lead()). @return to be added to the variant */
-apr_uint64_t vault_cache_headers_vary(const vault_output_entry_t *entry, const request_rec *r);
+apr_uint64_t vault_cache_headers_vary_hash(const vault_output_entry_t *entry, const request_rec *r);
 
 /** Send the kept headers with the response to `r`.
  * @param live  the response is a live page, which has no validators */
-void vault_cache_headers_write(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
-                               int live);
+void vault_cache_headers_write(request_rec *r, const vault_output_metadata_t *metadata,
+                               const vault_output_entry_t *entry, int live);
 
 #endif

@@ -64,7 +64,7 @@ static apr_array_header_t *list_of(const vault_recording_t *rec)
 
 void vault_cache_interests_keep(const vault_recording_t *rec, const char *key)
 {
-    vault_output_content_t content = {.facts = "", .until = vault_now() + KEPT_FOR};
+    vault_output_content_t content = {.metadata = "", .until = vault_now() + KEPT_FOR};
     vault_output_lead_t lead;
     apr_array_header_t *list = list_of(rec);
 

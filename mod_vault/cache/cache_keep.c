@@ -53,7 +53,7 @@ static int end_recording(request_rec *r, const char *body, apr_size_t length)
     return !why;
 }
 
-/* ------------------------------------------------------------------- the facts */
+/* ------------------------------------------------------------------- the metadata */
 
 static void list_polls(vault_recording_t *rec, const vault_page_txn_t *txn)
 {
@@ -61,12 +61,12 @@ static void list_polls(vault_recording_t *rec, const vault_page_txn_t *txn)
     int i;
 
     for (i = 0; i < methods->nelts; i++) {
-        vault_facts_read(rec->facts.polls, APR_ARRAY_IDX(methods, i, vault_method_t).url, NULL);
+        vault_metadata_add_read(rec->metadata.polls, APR_ARRAY_IDX(methods, i, vault_method_t).url, NULL);
     }
 }
 
 /* The application may have the id in places of its own, such as the URL of the page's stream. */
-static void list_holes(vault_recording_t *rec, const vault_context_t *x, const char *body, apr_size_t length)
+static void list_id_offsets(vault_recording_t *rec, const vault_context_t *x, const char *body, apr_size_t length)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
     const char *at = body, *end = body + length;
@@ -74,7 +74,7 @@ static void list_holes(vault_recording_t *rec, const vault_context_t *x, const c
     vault_page_format(&x->page, id);
     while ((apr_size_t)(end - at) >= VAULT_PAGE_ID_LEN && (at = memchr(at, id[0], (apr_size_t)(end - at)))) {
         if ((apr_size_t)(end - at) >= VAULT_PAGE_ID_LEN && !memcmp(at, id, VAULT_PAGE_ID_LEN)) {
-            *(apr_uint32_t *)apr_array_push(rec->facts.holes) = (apr_uint32_t)(at - body);
+            *(apr_uint32_t *)apr_array_push(rec->metadata.id_offsets) = (apr_uint32_t)(at - body);
             at += VAULT_PAGE_ID_LEN;
         }
         else {
@@ -89,8 +89,8 @@ static int names_page(const vault_recording_t *rec, const vault_context_t *x)
     int i;
 
     vault_page_format(&x->page, id);
-    for (i = 0; i < rec->facts.headers->nelts; i++) {
-        if (ap_strstr_c(APR_ARRAY_IDX(rec->facts.headers, i, vault_property_t).value, id)) {
+    for (i = 0; i < rec->metadata.headers->nelts; i++) {
+        if (ap_strstr_c(APR_ARRAY_IDX(rec->metadata.headers, i, vault_property_t).value, id)) {
             return 1;
         }
     }
@@ -101,11 +101,11 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
 {
     const vault_context_t *x = vault_context_get(r);
 
-    rec->facts.flags = (x->has_script ? VAULT_FACTS_SCRIPT : 0) | (x->has_stream ? VAULT_FACTS_STREAM : 0);
+    rec->metadata.flags = (x->has_script ? VAULT_METADATA_SCRIPT : 0) | (x->has_stream ? VAULT_METADATA_STREAM : 0);
     if (x->txn && x->has_poll) {
-        rec->facts.made = vault_page_txn_made(x->txn);
+        rec->metadata.made = vault_page_txn_made(x->txn);
         list_polls(rec, x->txn);
-        list_holes(rec, x, body, length);
+        list_id_offsets(rec, x, body, length);
     }
     if (x->calls.run) {
         vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its application calls feeds for the page");
@@ -181,7 +181,7 @@ static void read_head(request_rec *r, const keep_t *k)
 {
     vault_recording_t *rec = vault_recorded(r);
 
-    rec->facts.type = r->content_type;
+    rec->metadata.type = r->content_type;
     vault_cache_headers_read(rec, r, k->before, k->err_before);
     if (vault_headers_say_compressed(r)) { /* by its handler: mod_deflate comes later */
         vault_recording_drop(rec, VAULT_PERSONAL_NOT, "it is compressed");

@@ -3,8 +3,8 @@
  * @file cache_keep.h
  * The output filter VAULT_KEEP: collects the response of a request that leads, and ends its recording.
  *
- * It runs after the script element is in the HTML, and before the view's page is published. What is kept has holes
- * where the id of the page stands.
+ * It runs after the script element is in the HTML, and before the view's page is published. The entry lists
+ * where the id of the page stands in the body.
  *
  * Thread: the one that owns the request.
  */

@@ -41,7 +41,7 @@ typedef struct part_t {
     apr_bucket_brigade *bb; /* what the document has written */
     ap_filter_t *next;
     const char *key;
-    apr_uint64_t vary;       /* see vault_cache_headers_vary() */
+    apr_uint64_t vary;       /* see vault_cache_headers_vary_hash() */
     vault_recording_t *rec;  /* NULL: it is not recorded, or no longer */
     apr_bucket_brigade *out; /* what the part has written; NULL: it is passed on as it comes */
     apr_off_t length;
@@ -129,12 +129,13 @@ static int is_of_use(const vault_state_t *made)
 /* The page holds what the part depends on, before the part is known to be current.
  * @param txn  set to the page's; NULL: there is none
  * @return 0: the part cannot be used */
-static int prepare_page(part_t *p, const vault_output_entry_t *entry, const vault_output_facts_t *facts,
+static int prepare_page(part_t *p, const vault_output_entry_t *entry, const vault_output_metadata_t *metadata,
                         vault_page_txn_t **txn)
 {
-    *txn = facts->made && is_of_use(facts->made) ? vault_context_txn(p->r, NULL) : NULL;
-    return !*txn || (vault_facts_fit(facts, *txn, p->r->pool) && vault_page_txn_may_take(*txn, facts->made) &&
-                     vault_page_txn_hold_deps(*txn, entry->deps, entry->dep_count));
+    *txn = metadata->made && is_of_use(metadata->made) ? vault_context_txn(p->r, NULL) : NULL;
+    return !*txn ||
+           (vault_metadata_matches(metadata, *txn, p->r->pool) && vault_page_txn_may_take(*txn, metadata->made) &&
+            vault_page_txn_hold_deps(*txn, entry->deps, entry->dep_count));
 }
 
 static void note_taken(part_t *p, const vault_state_t *made)
@@ -174,21 +175,22 @@ static int is_usable(const vault_output_entry_t *entry, int stale)
 static int use(part_t *p, const vault_output_entry_t *entry, int stale)
 {
     apr_pool_t *pool = p->x->pool;
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
     vault_output_body_t body;
     vault_page_txn_t *txn;
 
-    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, pool) ||
-        !vault_cache_headers_fit(&facts, p->sub) || !vault_facts_files_hold(&facts, pool) ||
-        !vault_includes_hold(&facts, p->r) || !prepare_page(p, entry, &facts, &txn) || !is_usable(entry, stale) ||
+    if (!vault_metadata_decode(&metadata, entry->metadata, entry->metadata_size, pool) ||
+        !vault_cache_headers_match(&metadata, p->sub) || !vault_metadata_files_match(&metadata, pool) ||
+        !vault_includes_match(&metadata, p->r) || !prepare_page(p, entry, &metadata, &txn) ||
+        !is_usable(entry, stale) ||
         vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, p->r->pool) != APR_SUCCESS) {
         return 0;
     }
     if (txn) {
-        vault_page_txn_take(txn, facts.made);
-        note_taken(p, facts.made);
+        vault_page_txn_take(txn, metadata.made);
+        note_taken(p, metadata.made);
     }
-    vault_recording_part(p->x->recording, entry, &facts);
+    vault_recording_part(p->x->recording, entry, &metadata);
     write_body(p, &body);
     vault_tally(parts, 1);
     return 1;
@@ -206,7 +208,7 @@ static vault_output_found_t find(part_t *p, int stale)
         if (found != VAULT_OUTPUT_ENTRY || use(p, &entry, stale)) {
             return found;
         }
-        p->vary = p->vary ? p->vary : vault_cache_headers_vary(&entry, p->sub);
+        p->vary = p->vary ? p->vary : vault_cache_headers_vary_hash(&entry, p->sub);
     }
 }
 
@@ -277,7 +279,7 @@ static void describe(part_t *p, const vault_state_t *made, const char *body, apr
 {
     vault_recording_t *rec = p->rec;
 
-    rec->facts.made = made;
+    rec->metadata.made = made;
     if (names_page(p, body, length)) {
         vault_recording_of_page(rec, "it contains the id of its page");
     }

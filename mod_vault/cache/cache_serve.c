@@ -11,14 +11,14 @@
 #include "cache/cache_forms.h"
 #include "cache/cache_headers.h"
 #include "cache/cache_keep.h"
-#include "output/output_facts.h"
+#include "output/output_metadata.h"
 #include "recording/includes.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/view_conf.h"
 
 /* The page of a kept view, with its methods. @return 0: it cannot be made; the handler runs, and says so */
-static int make_page(request_rec *r, const vault_output_entry_t *entry, const vault_output_facts_t *facts)
+static int make_page(request_rec *r, const vault_output_entry_t *entry, const vault_output_metadata_t *metadata)
 {
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
     vault_context_t *x = vault_context_get(r);
@@ -27,26 +27,27 @@ static int make_page(request_rec *r, const vault_output_entry_t *entry, const va
     if (!txn || !vault_page_txn_hold_deps(txn, entry->deps, entry->dep_count)) {
         return 0;
     }
-    for (i = 0; i < facts->polls->nelts; i++) {
-        if (vault_page_txn_add_method(txn, APR_ARRAY_IDX(facts->polls, i, vault_property_t).key, max) != APR_SUCCESS) {
+    for (i = 0; i < metadata->polls->nelts; i++) {
+        if (vault_page_txn_add_method(txn, APR_ARRAY_IDX(metadata->polls, i, vault_property_t).key, max) !=
+            APR_SUCCESS) {
             return 0;
         }
     }
     x->has_poll = 1;
-    x->has_script = (facts->flags & VAULT_FACTS_SCRIPT) != 0;
-    x->has_stream = (facts->flags & VAULT_FACTS_STREAM) != 0;
+    x->has_script = (metadata->flags & VAULT_METADATA_SCRIPT) != 0;
+    x->has_stream = (metadata->flags & VAULT_METADATA_STREAM) != 0;
     return 1;
 }
 
 /* The entry is outdated after all: the handler runs, and decides anew what the page polls for. */
-static void undo_page(request_rec *r, const vault_output_facts_t *facts)
+static void undo_page(request_rec *r, const vault_output_metadata_t *metadata)
 {
     vault_context_t *x = vault_context_get(r);
     int i;
 
     x->has_poll = x->has_script = x->has_stream = 0;
-    for (i = 0; x->txn && i < facts->polls->nelts; i++) {
-        vault_page_txn_remove_method(x->txn, APR_ARRAY_IDX(facts->polls, i, vault_property_t).key);
+    for (i = 0; x->txn && i < metadata->polls->nelts; i++) {
+        vault_page_txn_remove_method(x->txn, APR_ARRAY_IDX(metadata->polls, i, vault_property_t).key);
     }
 }
 
@@ -69,23 +70,23 @@ static void add_part(apr_bucket_brigade *bb, const vault_output_body_t *body, ap
     }
 }
 
-/* @param holes  where the id of the request's page goes, ascending */
-static apr_status_t write_body(request_rec *r, const vault_output_body_t *body, const apr_array_header_t *holes)
+/* @param id_offsets  where the id of the request's page goes, ascending */
+static apr_status_t write_body(request_rec *r, const vault_output_body_t *body, const apr_array_header_t *id_offsets)
 {
     apr_bucket_brigade *bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     char *id = apr_palloc(r->pool, VAULT_PAGE_ID_LEN + 1);
     apr_size_t at = 0;
     int i;
 
-    if (holes->nelts) {
+    if (id_offsets->nelts) {
         vault_page_format(&vault_context_get(r)->page, id);
     }
-    for (i = 0; i < holes->nelts; i++) {
-        apr_size_t hole = APR_ARRAY_IDX(holes, i, apr_uint32_t);
-        if (hole >= at && hole + VAULT_PAGE_ID_LEN <= body->size) {
-            add_part(bb, body, at, hole);
+    for (i = 0; i < id_offsets->nelts; i++) {
+        apr_size_t offset = APR_ARRAY_IDX(id_offsets, i, apr_uint32_t);
+        if (offset >= at && offset + VAULT_PAGE_ID_LEN <= body->size) {
+            add_part(bb, body, at, offset);
             APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_pool_create(id, VAULT_PAGE_ID_LEN, r->pool, bb->bucket_alloc));
-            at = hole + VAULT_PAGE_ID_LEN;
+            at = offset + VAULT_PAGE_ID_LEN;
         }
     }
     add_part(bb, body, at, body->size);
@@ -155,11 +156,11 @@ static int read_body(const request_rec *r, const vault_output_entry_t *entry, in
                              r->pool) == APR_SUCCESS;
 }
 
-static apr_status_t write_all(request_rec *r, const vault_output_facts_t *facts, vault_output_form_t form,
+static apr_status_t write_all(request_rec *r, const vault_output_metadata_t *metadata, vault_output_form_t form,
                               const vault_output_body_t *body, int live)
 {
     const char *accept = live ? NULL : vault_cache_forms_narrow(r, form);
-    apr_status_t rv = write_body(r, body, facts->holes);
+    apr_status_t rv = write_body(r, body, metadata->id_offsets);
 
     if (accept) {
         apr_table_setn(r->headers_in, "Accept-Encoding", accept);
@@ -167,16 +168,16 @@ static apr_status_t write_all(request_rec *r, const vault_output_facts_t *facts,
     return rv;
 }
 
-static int send_all(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
+static int send_all(request_rec *r, const vault_output_metadata_t *metadata, const vault_output_entry_t *entry,
                     vault_output_form_t form, const vault_output_body_t *body)
 {
-    int live = facts->polls->nelts > 0, status = OK;
+    int live = metadata->polls->nelts > 0, status = OK;
 
-    ap_set_content_type(r, apr_pstrdup(r->pool, facts->type));
-    vault_cache_headers_write(r, facts, entry, live);
+    ap_set_content_type(r, apr_pstrdup(r->pool, metadata->type));
+    vault_cache_headers_write(r, metadata, entry, live);
     ap_set_content_length(r, (apr_off_t)body->size);
     if (live) { /* the page becomes what the kept run has made of its own */
-        vault_page_txn_take(vault_context_get(r)->txn, facts->made);
+        vault_page_txn_take(vault_context_get(r)->txn, metadata->made);
     }
     else {
         status = begin_form(r, entry, form);
@@ -184,36 +185,37 @@ static int send_all(request_rec *r, const vault_output_facts_t *facts, const vau
     if (status != OK) {
         return status;
     }
-    return write_all(r, facts, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
+    return write_all(r, metadata, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
 }
 
 int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int stale, int *status)
 {
     vault_output_form_t form = VAULT_OUTPUT_PLAIN;
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
     vault_output_body_t body;
     int live;
 
-    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, r->pool) || !vault_cache_headers_fit(&facts, r) ||
-        !vault_facts_files_hold(&facts, r->pool) || !vault_includes_hold(&facts, r)) {
+    if (!vault_metadata_decode(&metadata, entry->metadata, entry->metadata_size, r->pool) ||
+        !vault_cache_headers_match(&metadata, r) || !vault_metadata_files_match(&metadata, r->pool) ||
+        !vault_includes_match(&metadata, r)) {
         return 0;
     }
-    live = facts.polls->nelts > 0;
+    live = metadata.polls->nelts > 0;
     if ((live && r->header_only) || !is_usable(entry, stale)) {
         return 0;
     }
-    if (live && !make_page(r, entry, &facts)) {
-        undo_page(r, &facts);
+    if (live && !make_page(r, entry, &metadata)) {
+        undo_page(r, &metadata);
         return 0;
     }
     if (!live) {
-        form = vault_cache_forms_choose(r, facts.type, entry);
+        form = vault_cache_forms_choose(r, metadata.type, entry);
     }
     if (!read_body(r, entry, stale, form, &body)) { /* usable, now that the page holds the interests */
-        undo_page(r, &facts);
+        undo_page(r, &metadata);
         return 0;
     }
     vault_tally(cached, 1);
-    *status = send_all(r, &facts, entry, form, &body);
+    *status = send_all(r, &metadata, entry, form, &body);
     return 1;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most blocks of one record: its key, facts, note, and forms. */
+/* The most blocks of one record: its key, metadata, note, and forms. */
 #define BLOCKS (3 + VAULT_OUTPUT_FORMS)
 
 typedef struct census_t {
@@ -48,7 +48,7 @@ static const char *check_resources(census_t *c, const output_record_t *rec)
     const char *wrong = count_block(c, rec->key);
     unsigned i;
 
-    wrong = wrong ? wrong : count_block(c, rec->facts);
+    wrong = wrong ? wrong : count_block(c, rec->metadata);
     wrong = wrong ? wrong : count_block(c, rec->note);
     wrong = wrong ? wrong : count_hold(c, rec->waiters);
     for (i = 0; i < VAULT_OUTPUT_FORMS && !wrong; i++) {
@@ -79,7 +79,7 @@ static const char *check_record(census_t *c, const output_record_t *rec)
 
     c->count[state]++;
     if (state == OUTPUT_FREE) {
-        return rec->key || rec->facts || rec->note || rec->waiters || rec->dep_count || body->block || body->disk
+        return rec->key || rec->metadata || rec->note || rec->waiters || rec->dep_count || body->block || body->disk
                    ? "a free record has something left"
                    : NULL;
     }

@@ -297,10 +297,10 @@ static apr_status_t reserve_locked(vault_outputs_t *o, output_record_t *rec, con
     if (!rec || is_void(o, rec)) {
         return APR_EAGAIN;
     }
-    if (c->facts_size && !rec->facts) {
-        rec->facts_size = (apr_uint32_t)c->facts_size;
-        output_store(&rec->facts, output_alloc(o, NULL, c->facts_size, rec, after));
-        if (!rec->facts) {
+    if (c->metadata_size && !rec->metadata) {
+        rec->metadata_size = (apr_uint32_t)c->metadata_size;
+        output_store(&rec->metadata, output_alloc(o, NULL, c->metadata_size, rec, after));
+        if (!rec->metadata) {
             return APR_ENOMEM;
         }
     }
@@ -330,8 +330,8 @@ static apr_status_t fill(vault_outputs_t *o, const vault_output_ref_t *ref, cons
 
     rec->etag = vault_hash(ETAG_SEED, c->body, c->body_size);
     rec->etag += !rec->etag;
-    if (rec->facts) {
-        memcpy(vault_heap_at(o->heap, rec->facts), c->facts, c->facts_size);
+    if (rec->metadata) {
+        memcpy(vault_heap_at(o->heap, rec->metadata), c->metadata, c->metadata_size);
     }
     if (body->disk) {
         return output_file_write(o, ref, VAULT_OUTPUT_PLAIN, c->body, c->body_size);

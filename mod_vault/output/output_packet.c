@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block: the head, the key, the facts, the body. The checksum covers everything behind it. */
+/* A block: the head, the key, the metadata, the body. The checksum covers everything behind it. */
 #include "output/output_packet.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 typedef struct head_t {
     apr_uint64_t magic, checksum;
-    apr_uint64_t key_size, facts_size, body_size;
+    apr_uint64_t key_size, metadata_size, body_size;
     apr_uint64_t made, until;
 } head_t;
 
@@ -31,14 +31,15 @@ static char *append(char *at, const void *data, apr_size_t size)
 
 char *vault_output_packet_encode(const vault_output_packet_t *p, apr_uint64_t seed, apr_size_t *size, apr_pool_t *pool)
 {
-    head_t head = {MAGIC, 0, p->key_size, p->facts_size, p->body_size, (apr_uint64_t)p->made, (apr_uint64_t)p->until};
+    head_t head = {
+        MAGIC, 0, p->key_size, p->metadata_size, p->body_size, (apr_uint64_t)p->made, (apr_uint64_t)p->until};
     char *block, *at;
 
-    *size = sizeof(head) + p->key_size + p->facts_size + p->body_size;
+    *size = sizeof(head) + p->key_size + p->metadata_size + p->body_size;
     block = apr_palloc(pool, *size);
     at = append(block, &head, sizeof(head));
     at = append(at, p->key, p->key_size);
-    at = append(at, p->facts, p->facts_size);
+    at = append(at, p->metadata, p->metadata_size);
     append(at, p->body, p->body_size);
     head.checksum = vault_hash(seed, block + SUMMED, *size - SUMMED);
     memcpy(block, &head, sizeof(head));
@@ -48,10 +49,10 @@ char *vault_output_packet_encode(const vault_output_packet_t *p, apr_uint64_t se
 /* No sum can overflow, since each size is compared with what is left. */
 static int sizes_fit(const head_t *head, apr_size_t left)
 {
-    if (head->key_size > left || head->facts_size > left - head->key_size) {
+    if (head->key_size > left || head->metadata_size > left - head->key_size) {
         return 0;
     }
-    return head->body_size == left - head->key_size - head->facts_size;
+    return head->body_size == left - head->key_size - head->metadata_size;
 }
 
 const char *vault_output_packet_decode(vault_output_packet_t *p, apr_uint64_t seed, const char *block, apr_size_t size)
@@ -72,9 +73,9 @@ const char *vault_output_packet_decode(vault_output_packet_t *p, apr_uint64_t se
     if (head.key_size != p->key_size || memcmp(block, p->key, p->key_size)) {
         return "it belongs to another key";
     }
-    p->facts = block + head.key_size;
-    p->facts_size = (apr_size_t)head.facts_size;
-    p->body = block + head.key_size + head.facts_size;
+    p->metadata = block + head.key_size;
+    p->metadata_size = (apr_size_t)head.metadata_size;
+    p->body = block + head.key_size + head.metadata_size;
     p->body_size = (apr_size_t)head.body_size;
     p->made = (apr_time_t)head.made;
     p->until = (apr_time_t)head.until;

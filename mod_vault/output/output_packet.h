@@ -20,14 +20,14 @@
 typedef struct vault_output_packet_t {
     const char *key; /* bytes, no NUL behind them */
     apr_size_t key_size;
-    const void *facts;
-    apr_size_t facts_size;
+    const void *metadata;
+    apr_size_t metadata_size;
     const char *body;
     apr_size_t body_size;
     apr_time_t made, until; /* by the system clock; both are needed */
 } vault_output_packet_t;
 
-/** What a block has beside the key, the facts and the body, at most. */
+/** What a block has beside the key, the metadata and the body, at most. */
 #define VAULT_OUTPUT_PACKET_HEAD 128
 
 /** A block, in `pool`. */

@@ -51,7 +51,7 @@ static unsigned release_all(vault_outputs_t *o, output_record_t *rec)
         files |= (unsigned)output_free_body(o, &rec->body[form]) << form;
     }
     output_free_block(o, &rec->key);
-    output_free_block(o, &rec->facts);
+    output_free_block(o, &rec->metadata);
     output_free_block(o, &rec->note);
     return files;
 }
@@ -268,7 +268,7 @@ static output_record_t *take_free(vault_outputs_t *o)
 static void reset(output_record_t *rec)
 {
     rec->variant = rec->etag = rec->hits = rec->renewed = 0;
-    rec->facts_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = rec->once = 0;
+    rec->metadata_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = rec->once = 0;
     rec->until = rec->stale_since = rec->current_at = rec->stale_for = 0;
     memset(rec->body, 0, sizeof(rec->body));
 }

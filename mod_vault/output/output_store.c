@@ -119,12 +119,12 @@ static unsigned forms_in(const output_record_t *rec, apr_uint64_t state)
 static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vault_output_entry_t *entry,
                        apr_pool_t *pool)
 {
-    const void *facts = vault_heap_at(o->heap, rec->facts);
+    const void *metadata = vault_heap_at(o->heap, rec->metadata);
 
     entry->ref.index = output_index(o, rec);
     entry->ref.number = output_number(rec);
-    entry->facts = facts ? apr_pmemdup(pool, facts, rec->facts_size) : "";
-    entry->facts_size = facts ? rec->facts_size : 0;
+    entry->metadata = metadata ? apr_pmemdup(pool, metadata, rec->metadata_size) : "";
+    entry->metadata_size = metadata ? rec->metadata_size : 0;
     entry->body_size = (apr_size_t)rec->body[VAULT_OUTPUT_PLAIN].size;
     entry->forms = forms_in(rec, OUTPUT_READY);
     entry->refused = forms_in(rec, OUTPUT_REFUSED);

@@ -3,10 +3,9 @@
  * @file output_store.h
  * The output store: what was rendered, kept in shared memory together with what it depends on.
  *
- * An entry has a key, facts, a body, and dependencies. The key is any string of bytes; several entries may have the
- * same key (variants), and the caller tells by their facts which one it can use. The first line of a key is its name:
- * one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What
- * follows is shown nowhere, since it may contain what a request has sent. The facts are opaque here. The
+ * An entry has a key, metadata, a body, and dependencies. The key is any string of bytes; several entries may have the
+ * same key (variants), and the caller chooses one by their metadata. The first line of a key is its name: one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What
+ * follows is shown nowhere, since it may contain what a request has sent. The store does not read the metadata. The
  * body is kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a
  * file. The dependencies are interests, each with the stamp that was captured before the data were read, and
  * optionally a time. The store holds these interests as a page does, so a notify moves their stamps.
@@ -91,8 +90,8 @@ void vault_outputs_outdate(vault_outputs_t *outputs);
 /** An entry as it was found: a copy. */
 typedef struct vault_output_entry_t {
     vault_output_ref_t ref;
-    const void *facts;
-    apr_size_t facts_size;
+    const void *metadata;
+    apr_size_t metadata_size;
     apr_size_t body_size;          /* of the plain form */
     unsigned forms;                /* a set: those that can be read */
     unsigned refused;              /* a set: those that cannot be made */
@@ -201,8 +200,8 @@ apr_status_t vault_output_hold_all(vault_outputs_t *outputs, const vault_output_
 
 /** What is to be kept. */
 typedef struct vault_output_content_t {
-    const void *facts;
-    apr_size_t facts_size;
+    const void *metadata;
+    apr_size_t metadata_size;
     const char *body;
     apr_size_t body_size;
     apr_uint64_t variant;          /* as of vault_output_lead(), now that the output is known; 0: that of the lead */

@@ -3,7 +3,7 @@
  * @file output_table.h
  * How the output store lies in the segment. Internal: for the files of this folder and their tests.
  *
- * An array of records, which are found by a hash of their key, and a heap for keys, facts, and bodies. The array is
+ * An array of records, which are found by a hash of their key, and a heap for keys, metadata, and bodies. The array is
  * type-stable: an index always means a record, and the number in it says of which entry. Words marked "truth" are
  * changed by one store each, so a process that is killed leaves the old value or the new one. Words marked "derived"
  * are rebuilt from them by output_lock() when the owner of the lock died.
@@ -39,26 +39,26 @@ typedef struct output_body_t {
 } output_body_t;
 
 typedef struct output_record_t {
-    apr_uint64_t life;        /* lock; atomic; truth; number << 2 | state */
-    vault_lease_t lease;      /* lock; atomic; of the child that leads */
-    apr_uint64_t hash;        /* lock; of the key */
-    apr_uint64_t variant;     /* lock */
-    vault_off_t key;          /* lock; truth */
-    vault_off_t facts;        /* lock; truth; 0: none */
-    vault_off_t note;         /* lock; truth; a string: why it is personal, or the interest that ended the last entry */
-    apr_uint32_t key_length;  /* lock */
-    apr_uint32_t facts_size;  /* lock */
-    vault_interest_t waiters; /* lock; truth; 0: no request waits */
-    apr_uint32_t dep_count;   /* lock; truth */
-    apr_uint32_t void_deps;   /* lock; a dependency moved before the store could hold it: nothing is to be kept */
-    apr_uint32_t dropped;     /* lock; nothing is to be kept */
-    apr_uint32_t waits;       /* lock; requests that were told to wait */
-    apr_uint32_t personal;    /* lock; why, if it is: vault_personal_t */
-    apr_uint32_t once;        /* lock; that was so of one output alone */
-    apr_uint64_t etag;        /* lock */
-    apr_time_t made, until;   /* lock */
-    apr_time_t stale_since;   /* lock; when a sweep first found it outdated; 0: it has not */
-    apr_time_t current_at;    /* lock; when it was last found to be current */
+    apr_uint64_t life;       /* lock; atomic; truth; number << 2 | state */
+    vault_lease_t lease;     /* lock; atomic; of the child that leads */
+    apr_uint64_t hash;       /* lock; of the key */
+    apr_uint64_t variant;    /* lock */
+    vault_off_t key;         /* lock; truth */
+    vault_off_t metadata;    /* lock; truth; 0: none */
+    vault_off_t note;        /* lock; truth; a string: why it is personal, or the interest that ended the last entry */
+    apr_uint32_t key_length; /* lock */
+    apr_uint32_t metadata_size;    /* lock */
+    vault_interest_t waiters;      /* lock; truth; 0: no request waits */
+    apr_uint32_t dep_count;        /* lock; truth */
+    apr_uint32_t void_deps;        /* lock; a dependency moved before the store could hold it: nothing is to be kept */
+    apr_uint32_t dropped;          /* lock; nothing is to be kept */
+    apr_uint32_t waits;            /* lock; requests that were told to wait */
+    apr_uint32_t personal;         /* lock; why, if it is: vault_personal_t */
+    apr_uint32_t once;             /* lock; that was so of one output alone */
+    apr_uint64_t etag;             /* lock */
+    apr_time_t made, until;        /* lock */
+    apr_time_t stale_since;        /* lock; when a sweep first found it outdated; 0: it has not */
+    apr_time_t current_at;         /* lock; when it was last found to be current */
     apr_interval_time_t stale_for; /* lock; how long it may be used when it is outdated */
     apr_time_t used;               /* lock */
     apr_uint64_t use;              /* lock; the number of the last use: a higher one is more recent */

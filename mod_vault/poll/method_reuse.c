@@ -10,7 +10,7 @@
 #include "cache/cache_conf.h"
 #include "cache/cache_headers.h"
 #include "cache/cache_interests.h"
-#include "output/output_facts.h"
+#include "output/output_metadata.h"
 #include "page/page.h"
 #include "page/page_name.h"
 #include "recording/includes.h"
@@ -29,25 +29,25 @@ APLOG_USE_MODULE(vault);
 static int use(vault_context_t *x, request_rec *sub, const vault_output_entry_t *entry, vault_output_t *output)
 {
     apr_pool_t *kept = vault_page_txn_pool(x->txn);
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
     vault_output_body_t body;
 
-    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, kept) ||
-        !vault_facts_fit(&facts, x->txn, x->pool) || !vault_cache_headers_fit(&facts, sub) ||
-        !vault_facts_files_hold(&facts, x->pool) || !vault_includes_hold(&facts, sub) ||
+    if (!vault_metadata_decode(&metadata, entry->metadata, entry->metadata_size, kept) ||
+        !vault_metadata_matches(&metadata, x->txn, x->pool) || !vault_cache_headers_match(&metadata, sub) ||
+        !vault_metadata_files_match(&metadata, x->pool) || !vault_includes_match(&metadata, sub) ||
         !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
         !vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
         vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, x->pool) != APR_SUCCESS ||
         !body.text) {
         return 0;
     }
-    output->status = (int)facts.status;
-    output->type = facts.type;
-    output->format = facts.format;
+    output->status = (int)metadata.status;
+    output->type = metadata.type;
+    output->format = metadata.format;
     output->reused = 1;
     output->length = body.size;
     output->body = body.size ? body.text : NULL;
-    vault_page_txn_take(x->txn, facts.made);
+    vault_page_txn_take(x->txn, metadata.made);
     return 1;
 }
 
@@ -65,7 +65,7 @@ typedef struct asked_t {
     const apr_array_header_t *interests; /* of const char *: earlier runs have named them */
     int any;                             /* there is an output with this key, usable or not */
     apr_uint64_t variant;                /* by the state of the page */
-    apr_uint64_t vary;                   /* by headers of the request, see vault_cache_headers_vary() */
+    apr_uint64_t vary;                   /* by headers of the request, see vault_cache_headers_vary_hash() */
 } asked_t;
 
 /* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
@@ -81,7 +81,7 @@ static vault_reuse_t find(vault_context_t *x, asked_t *a, vault_output_t *output
             if (use(x, a->sub, &entry, output)) {
                 return VAULT_REUSE_DONE;
             }
-            a->vary = a->any++ ? a->vary : vault_cache_headers_vary(&entry, a->sub);
+            a->vary = a->any++ ? a->vary : vault_cache_headers_vary_hash(&entry, a->sub);
             break;
         case VAULT_OUTPUT_PERSONAL:
             return run_for_itself(output, entry.personal);
@@ -175,7 +175,7 @@ static vault_reuse_t find_or_lead(vault_context_t *x, asked_t *a, vault_output_t
     if ((found = find(x, a, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
-    a->variant = vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment));
+    a->variant = vault_metadata_page_hash(x->txn, vault_segment_boot(vault_server->segment));
     a->interests = vault_cache_interests_find(a->key, x->pool);
     rv = ask_to_lead(a->key, variant_of(a), &lead);
     if (rv == APR_EBUSY && !x->waits_for_none) {
@@ -243,12 +243,12 @@ static int names_page(const vault_context_t *x, const vault_output_t *output, co
 
 static void describe(vault_recording_t *rec, const vault_context_t *x, const vault_output_t *output)
 {
-    rec->facts.status = (apr_uint32_t)output->status;
-    rec->facts.type = output->type;
-    rec->facts.format = output->format;
-    rec->facts.made = vault_page_txn_made(x->txn);
-    apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
-    if (names_page(x, output, rec->facts.made)) {
+    rec->metadata.status = (apr_uint32_t)output->status;
+    rec->metadata.type = output->type;
+    rec->metadata.format = output->format;
+    rec->metadata.made = vault_page_txn_made(x->txn);
+    apr_array_cat(rec->metadata.answers, vault_page_txn_answers(x->txn));
+    if (names_page(x, output, rec->metadata.made)) {
         vault_recording_drop(rec, VAULT_PERSONAL_PAGE, "it contains the id of its page");
     }
     if (!vault_recording_has_end(rec)) {

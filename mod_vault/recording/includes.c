@@ -69,13 +69,13 @@ void vault_includes_record(vault_recording_t *rec, request_rec *r, const char *u
     }
 }
 
-int vault_includes_hold(const vault_output_facts_t *facts, request_rec *r)
+int vault_includes_match(const vault_output_metadata_t *metadata, request_rec *r)
 {
     request_rec *top = vault_main_request(r);
     int i;
 
-    for (i = 0; i < facts->includes->nelts; i++) {
-        const vault_property_t *include = &APR_ARRAY_IDX(facts->includes, i, vault_property_t);
+    for (i = 0; i < metadata->includes->nelts; i++) {
+        const vault_property_t *include = &APR_ARRAY_IDX(metadata->includes, i, vault_property_t);
         const char *made = include->value ? look_up(top, include->key, is_part(include->value)) : NULL;
         if (!made || strcmp(made, include->value)) {
             return 0;

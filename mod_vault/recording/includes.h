@@ -24,6 +24,6 @@ const char *vault_includes_made(request_rec *sub, const char *kind, apr_pool_t *
 void vault_includes_record(vault_recording_t *rec, request_rec *r, const char *url);
 
 /** Does httpd make the same of all paths for the main request of `r`? */
-int vault_includes_hold(const vault_output_facts_t *facts, request_rec *r);
+int vault_includes_match(const vault_output_metadata_t *metadata, request_rec *r);
 
 #endif

@@ -161,20 +161,20 @@ static apr_file_t *file_of(const apr_bucket_brigade *bb, apr_size_t *size)
     return APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)) ? ((const apr_bucket_file *)b->data)->fd : NULL;
 }
 
-/* The next request for the URL may get another file: then this one's facts do not hold.
+/* The next request for the URL may get another file: then the metadata of this output no longer match.
  * @return NULL, or why the output is personal */
 static const char *record_file(vault_recording_t *rec, request_rec *r, apr_file_t *file, apr_size_t size)
 {
     apr_array_header_t *includes = apr_array_make(rec->pool, 1, sizeof(const char *));
-    apr_time_t looked = apr_time_now();
+    apr_time_t checked_at = apr_time_now();
     const char *personal = NULL;
     apr_finfo_t finfo;
     int i;
 
-    if (apr_file_info_get(&finfo, VAULT_FACTS_STAT, file) != APR_SUCCESS || (apr_size_t)finfo.size != size) {
+    if (apr_file_info_get(&finfo, VAULT_METADATA_STAT, file) != APR_SUCCESS || (apr_size_t)finfo.size != size) {
         return "its file cannot be looked up";
     }
-    vault_recording_file(rec, r->filename, &finfo, looked);
+    vault_recording_file(rec, r->filename, &finfo, checked_at);
     if (vault_judge_has_filter(r, "includes")) {
         personal = scan(file, size, includes, rec->pool);
     }

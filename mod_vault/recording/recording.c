@@ -26,7 +26,7 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
     rec->pool = pool;
     rec->held = apr_array_make(pool, 2, sizeof(vault_recording_held_t));
     rec->named = apr_array_make(pool, 1, sizeof(const char *));
-    vault_facts_init(&rec->facts, pool);
+    vault_metadata_init(&rec->metadata, pool);
     apr_pool_cleanup_register(pool, rec, end_unfinished, apr_pool_cleanup_null);
     return rec;
 }
@@ -73,8 +73,9 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
         return body ? personal.why : "it failed";
     }
     release_unused(rec);
-    content.variant = rec->variant + vault_facts_vary(rec->facts.request, vault_segment_boot(vault_server->segment));
-    content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
+    content.variant =
+        rec->variant + vault_metadata_vary_hash(rec->metadata.request, vault_segment_boot(vault_server->segment));
+    content.metadata = vault_metadata_encode(&rec->metadata, &content.metadata_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
     return rv == APR_SUCCESS ? NULL : rv == APR_EAGAIN ? "what it depends on has changed" : "there is no room for it";
 }
@@ -151,29 +152,29 @@ void vault_recording_late_interest(vault_recording_t *rec, const char *interest)
 void vault_recording_property(vault_recording_t *rec, const char *key, const char *value)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_read(rec->facts.properties, key, value);
+        vault_metadata_add_read(rec->metadata.properties, key, value);
     }
 }
 
 void vault_recording_cursor(vault_recording_t *rec, const char *key, const vault_cursor_t *cursor)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_read(rec->facts.cursors, key, vault_facts_cursor(cursor, rec->pool));
+        vault_metadata_add_read(rec->metadata.cursors, key, vault_metadata_cursor(cursor, rec->pool));
     }
 }
 
 void vault_recording_first(vault_recording_t *rec, int first)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_read(rec->facts.cursors, "", first ? "" : NULL);
+        vault_metadata_add_read(rec->metadata.cursors, "", first ? "" : NULL);
     }
 }
 
-void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked)
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t checked_at)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_add_file(&rec->facts, path, finfo, rec->pool);
-        if (finfo && vault_facts_may_change_unseen(finfo->ctime, looked)) {
+        vault_metadata_add_file(&rec->metadata, path, finfo, rec->pool);
+        if (finfo && vault_metadata_is_racy(finfo->ctime, checked_at)) {
             drop_one(rec, VAULT_PERSONAL_NOT, "a file of it has just changed");
         }
     }
@@ -184,9 +185,9 @@ void vault_recording_path(vault_recording_t *rec, const char *path)
     apr_finfo_t finfo;
 
     if (rec) {
-        apr_time_t looked = apr_time_now();
-        apr_status_t rv = apr_stat(&finfo, path, VAULT_FACTS_STAT, rec->pool);
-        vault_recording_file(rec, path, rv == APR_SUCCESS ? &finfo : NULL, looked);
+        apr_time_t checked_at = apr_time_now();
+        apr_status_t rv = apr_stat(&finfo, path, VAULT_METADATA_STAT, rec->pool);
+        vault_recording_file(rec, path, rv == APR_SUCCESS ? &finfo : NULL, checked_at);
     }
 }
 
@@ -223,7 +224,7 @@ static int has_read(const apr_array_header_t *list, const char *key)
 void vault_recording_recalled(vault_recording_t *rec, const char *cursor)
 {
     for (; rec; rec = rec->outer) {
-        if (!has_read(rec->facts.cursors, cursor)) {
+        if (!has_read(rec->metadata.cursors, cursor)) {
             vault_recording_of_page(rec, "its page has made the same call of a feed before");
         }
     }
@@ -271,7 +272,7 @@ void vault_recording_until(vault_recording_t *rec, apr_time_t until)
 void vault_recording_header(vault_recording_t *rec, const char *name, const char *value)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_read(rec->facts.request, name, value);
+        vault_metadata_add_read(rec->metadata.request, name, value);
     }
 }
 
@@ -284,13 +285,13 @@ int vault_recording_has_end(const vault_recording_t *rec)
             return 1;
         }
     }
-    return rec->facts.files->nelts || rec->until;
+    return rec->metadata.files->nelts || rec->until;
 }
 
 void vault_recording_include(vault_recording_t *rec, const char *path, const char *made)
 {
     for (; rec; rec = rec->outer) {
-        vault_facts_read(rec->facts.includes, path, made);
+        vault_metadata_add_read(rec->metadata.includes, path, made);
     }
 }
 
@@ -300,7 +301,7 @@ static void read_all(apr_array_header_t *list, const apr_array_header_t *more)
 
     for (i = 0; i < more->nelts; i++) {
         const vault_property_t *p = &APR_ARRAY_IDX(more, i, vault_property_t);
-        vault_facts_read(list, p->key, p->value);
+        vault_metadata_add_read(list, p->key, p->value);
     }
 }
 
@@ -309,13 +310,14 @@ static void add_files(vault_recording_t *rec, const apr_array_header_t *files)
     int i;
 
     for (i = 0; i < files->nelts; i++) {
-        vault_output_file_t *f = apr_array_push(rec->facts.files);
+        vault_output_file_t *f = apr_array_push(rec->metadata.files);
         *f = APR_ARRAY_IDX(files, i, vault_output_file_t);
         f->path = apr_pstrdup(rec->pool, f->path);
     }
 }
 
-void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts)
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part,
+                          const vault_output_metadata_t *metadata)
 {
     if (part->until) {
         vault_recording_until(rec, part->until);
@@ -325,10 +327,10 @@ void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *pa
         if (vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS) {
             drop_one(rec, VAULT_PERSONAL_NOT, "a part of it cannot be held");
         }
-        read_all(rec->facts.properties, facts->properties);
-        read_all(rec->facts.cursors, facts->cursors);
-        read_all(rec->facts.request, facts->request);
-        read_all(rec->facts.includes, facts->includes);
-        add_files(rec, facts->files);
+        read_all(rec->metadata.properties, metadata->properties);
+        read_all(rec->metadata.cursors, metadata->cursors);
+        read_all(rec->metadata.request, metadata->request);
+        read_all(rec->metadata.includes, metadata->includes);
+        add_files(rec, metadata->files);
     }
 }

@@ -19,7 +19,7 @@
 
 #include "httpd.h"
 
-#include "output/output_facts.h"
+#include "output/output_metadata.h"
 #include "output/output_store.h"
 
 /** An interest that is held for an entry. */
@@ -32,7 +32,7 @@ typedef struct vault_recording_t {
     vault_output_lead_t lead;
     apr_uint64_t variant; /* of the output, without the headers of the request */
     const char *key;      /* of the entry of a method; NULL: of another output */
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
     struct vault_recording_t *outer; /* NULL: none */
     apr_array_header_t *held;        /* of vault_recording_held_t: the interests held for the entry */
     apr_array_header_t *named;       /* of const char *: the interests that were named after their data were read */
@@ -86,8 +86,8 @@ void vault_recording_first(vault_recording_t *rec, int first);
 /** The output depends on a file. If the file has changed in the present tick of the file system's clock, a further
  * change may not show in its times, and the output is not kept.
  * @param finfo   NULL: there is no such file
- * @param looked  apr_time_now() before `finfo` was read */
-void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked);
+ * @param checked_at  apr_time_now() before `finfo` was read */
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t checked_at);
 
 /** The same; looks the file up. */
 void vault_recording_path(vault_recording_t *rec, const char *path);
@@ -125,8 +125,9 @@ int vault_recording_has_end(const vault_recording_t *rec);
 /** The output includes that of a path of the site. @param made  what httpd has made of the path (includes.h) */
 void vault_recording_include(vault_recording_t *rec, const char *path, const char *made);
 
-/** The output contains that of another entry, with these facts: it depends on the same. */
-void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts);
+/** The output contains that of another entry, with this metadata: it depends on the same. */
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part,
+                          const vault_output_metadata_t *metadata);
 
 /** The output must not be used when it is outdated. */
 void vault_recording_never_stale(vault_recording_t *rec);

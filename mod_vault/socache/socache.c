@@ -21,8 +21,8 @@ APLOG_USE_MODULE(vault);
 #define NAME "mod_vault" /* of this user of the cache, in its keys */
 /* Any constant, for servers without a secret. */
 #define SEED APR_UINT64_C(0x736f63616368652d)
-/* The most bytes of the facts of an output that is shared. */
-#define FACTS_MAX 16384
+/* The most bytes of the metadata of an output that is shared. */
+#define METADATA_MAX 16384
 /* An output that may be used for less time than this is not shared. */
 #define LEAST apr_time_from_sec(2)
 
@@ -153,7 +153,7 @@ static void prepare_fetch(vault_socache_call_t *call, const vault_output_packet_
 {
     call->run = retrieve;
     call->cache = cache.value;
-    call->size = VAULT_OUTPUT_PACKET_HEAD + VAULT_OUTPUT_KEY_MAX + FACTS_MAX +
+    call->size = VAULT_OUTPUT_PACKET_HEAD + VAULT_OUTPUT_KEY_MAX + METADATA_MAX +
                  (unsigned)vault_outputs_limits(vault_server->outputs)->memory_max;
     call->block = apr_palloc(call->pool, call->size);
     name_of(packet->key, packet->key_size, call->name);
@@ -178,8 +178,8 @@ static void tell_refused(const char *why)
 
 static void copy(vault_output_packet_t *packet, const vault_output_packet_t *found, apr_time_t shift, apr_pool_t *pool)
 {
-    packet->facts = apr_pmemdup(pool, found->facts, found->facts_size);
-    packet->facts_size = found->facts_size;
+    packet->metadata = apr_pmemdup(pool, found->metadata, found->metadata_size);
+    packet->metadata_size = found->metadata_size;
     packet->body = apr_pstrmemdup(pool, found->body, found->body_size);
     packet->body_size = found->body_size;
     packet->made = found->made + shift;
@@ -223,7 +223,7 @@ int vault_socache_fetch(vault_output_packet_t *packet, apr_pool_t *pool)
 
 static int is_worth(const vault_output_packet_t *p, apr_time_t now)
 {
-    return p->key_size <= VAULT_OUTPUT_KEY_MAX && p->facts_size <= FACTS_MAX &&
+    return p->key_size <= VAULT_OUTPUT_KEY_MAX && p->metadata_size <= METADATA_MAX &&
            p->body_size <= vault_outputs_limits(vault_server->outputs)->memory_max && p->until - now >= LEAST;
 }
 

@@ -45,7 +45,8 @@ static void say_not_on(request_rec *r)
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_INFO);
     ap_log_rerror(APLOG_MARK, level, 0, r,
-                  VLTNO(00422) "%s says that its output is shared, which has no effect: VaultCache is not On there", r->uri);
+                  VLTNO(00422) "%s says that its output is shared, which has no effect: VaultCache is not On there",
+                  r->uri);
 }
 
 void vault_recorded_share(request_rec *r)
@@ -63,7 +64,8 @@ void vault_recorded_judge(request_rec *r, int declared)
                                  "it may show a session: VaultSession is on"); /* whatever its handler says */
     }
     if (x && x->recording && vault_judge(x->recording, r, declared) && x->txn) {
-        vault_recording_property(x->recording, "", vault_facts_all(vault_page_txn_base(x->txn), x->recording->pool));
+        vault_recording_property(x->recording, "",
+                                 vault_metadata_all_properties(vault_page_txn_base(x->txn), x->recording->pool));
     }
 }
 

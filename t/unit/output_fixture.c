@@ -83,7 +83,8 @@ apr_status_t store_lead(store_t *s, const char *key, apr_uint64_t variant, vault
 apr_status_t store_keep(store_t *s, const vault_output_lead_t *lead, const char *body)
 {
     apr_size_t size = strlen(body);
-    vault_output_content_t content = {.facts = &size, .facts_size = sizeof(size), .body = body, .body_size = size};
+    vault_output_content_t content = {
+        .metadata = &size, .metadata_size = sizeof(size), .body = body, .body_size = size};
 
     return vault_output_keep(s->o, lead, &content);
 }

@@ -36,7 +36,7 @@ void store_sound(store_t *s, unsigned line, const char *file);
 /** vault_output_lead() for the first child. */
 apr_status_t store_lead(store_t *s, const char *key, apr_uint64_t variant, vault_output_lead_t *lead);
 
-/** Keep a body with its length as facts. */
+/** Keep a body with its length as metadata. */
 apr_status_t store_keep(store_t *s, const vault_output_lead_t *lead, const char *body);
 
 /** Lead, hold an interest (NULL: none), and keep. Ends the test when that fails. */

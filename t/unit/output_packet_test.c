@@ -13,8 +13,8 @@
 
 static const vault_output_packet_t example = {.key = "the key",
                                               .key_size = 7,
-                                              .facts = "some facts",
-                                              .facts_size = 10,
+                                              .metadata = "some metadata",
+                                              .metadata_size = 10,
                                               .body = "<p>the body</p>",
                                               .body_size = 15,
                                               .made = 1000,
@@ -36,19 +36,19 @@ static const char *decode(const char *block, apr_size_t size, vault_output_packe
 static void a_block_is_read_as_it_was_written(void)
 {
     apr_pool_t *pool;
-    vault_output_packet_t p, none = {.key = "k", .key_size = 1, .facts = NULL, .body = NULL, .until = 1};
+    vault_output_packet_t p, none = {.key = "k", .key_size = 1, .metadata = NULL, .body = NULL, .until = 1};
     apr_size_t size;
     char *block;
 
     apr_pool_create(&pool, NULL);
     block = encode(&size, pool);
     CU_ASSERT_PTR_NULL(decode(block, size, &p));
-    CU_ASSERT(p.facts_size == 10 && !memcmp(p.facts, example.facts, 10));
+    CU_ASSERT(p.metadata_size == 10 && !memcmp(p.metadata, example.metadata, 10));
     CU_ASSERT(p.body_size == 15 && !memcmp(p.body, example.body, 15));
     CU_ASSERT(p.made == 1000 && p.until == 2000);
     block = vault_output_packet_encode(&none, SEED, &size, pool);
     CU_ASSERT_PTR_NULL(vault_output_packet_decode(&none, SEED, block, size));
-    CU_ASSERT(none.body_size == 0 && none.facts_size == 0);
+    CU_ASSERT(none.body_size == 0 && none.metadata_size == 0);
     apr_pool_destroy(pool);
 }
 

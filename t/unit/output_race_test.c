@@ -175,7 +175,7 @@ static void make_output(member_t *m, const char *key, unsigned name, apr_pool_t 
 {
     store_t *s = m->x->s;
     char *text = apr_palloc(pool, LARGEST);
-    vault_output_content_t content = {.facts = key, .facts_size = strlen(key), .body = text};
+    vault_output_content_t content = {.metadata = key, .metadata_size = strlen(key), .body = text};
     vault_output_lead_t lead;
     apr_uint64_t number;
 

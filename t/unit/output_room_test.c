@@ -141,11 +141,11 @@ static void facts_may_be_too_large(void)
 {
     store_t s;
     vault_output_lead_t lead;
-    vault_output_content_t content = {.facts_size = VAULT_HEAP_BLOCK_MAX + 1, .body = "b", .body_size = 1};
+    vault_output_content_t content = {.metadata_size = VAULT_HEAP_BLOCK_MAX + 1, .body = "b", .body_size = 1};
 
     store_begin(&s, DEFAULTS);
     store_make(&s, "a", 0, NULL, "a");
-    content.facts = store_text(&s, content.facts_size, 'f');
+    content.metadata = store_text(&s, content.metadata_size, 'f');
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_ENOSPC);
     CU_ASSERT_STRING_EQUAL(store_read(&s, "a"), "a");

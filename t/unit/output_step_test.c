@@ -61,7 +61,7 @@ static void hold_a_part(call_t *c)
 
 static void keep(call_t *c, const char *body, apr_size_t size)
 {
-    vault_output_content_t content = {.facts = body, .facts_size = 200, .body = body, .body_size = size};
+    vault_output_content_t content = {.metadata = body, .metadata_size = 200, .body = body, .body_size = size};
 
     vault_output_keep(c->s.o, &c->lead, &content);
 }

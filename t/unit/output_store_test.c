@@ -57,7 +57,7 @@ static void what_is_kept_is_found(void)
     vault_output_entry_t entry;
     vault_output_lead_t lead;
     vault_output_body_t body;
-    vault_output_content_t content = {.facts = "facts\0!", .facts_size = 7, .body = "a\0body", .body_size = 6};
+    vault_output_content_t content = {.metadata = "facts\0!", .metadata_size = 7, .body = "a\0body", .body_size = 6};
     apr_time_t before = vault_now();
 
     store_begin(&s, DEFAULTS);
@@ -71,7 +71,7 @@ static void what_is_kept_is_found(void)
     CU_ASSERT_EQUAL(store_find(&s, "/key2", &entry), 0);
     CU_ASSERT_FATAL(store_find(&s, "/key", &entry));
     CU_ASSERT(entry.ref.index == lead.ref.index && entry.ref.number == lead.ref.number);
-    CU_ASSERT(entry.facts_size == 7 && !memcmp(entry.facts, "facts\0!", 7));
+    CU_ASSERT(entry.metadata_size == 7 && !memcmp(entry.metadata, "facts\0!", 7));
     CU_ASSERT_EQUAL(entry.body_size, 6);
     CU_ASSERT_NOT_EQUAL(entry.etag, 0);
     CU_ASSERT(entry.made >= before && entry.made <= vault_now());
@@ -99,7 +99,7 @@ static void an_empty_body_is_kept(void)
     nothing.body = "";
     CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &nothing), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(store_read(&s, "k"), "");
-    CU_ASSERT(store_find(&s, "k", &entry) && entry.facts && !entry.facts_size);
+    CU_ASSERT(store_find(&s, "k", &entry) && entry.metadata && !entry.metadata_size);
     store_end(&s);
 }
 

@@ -58,7 +58,7 @@
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
-    SUITE(output_facts)                                                                                                \
+    SUITE(output_metadata)                                                                                             \
     SUITE(output_store)                                                                                                \
     SUITE(output_lead)                                                                                                 \
     SUITE(output_room)                                                                                                 \

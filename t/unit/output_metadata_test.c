@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the facts about an output: which pages it fits, and which files may still change unseen. */
+/* Tests of the metadata about an output: which pages it fits, and which files may still change unseen. */
 #include "apr_strings.h"
 
-#include "output/output_facts.h"
+#include "output/output_metadata.h"
 #include "page_txn_scene.h"
 #include "unit.h"
 
@@ -28,11 +28,12 @@ static int fits(scene_t *s, const properties_t told, const properties_t of_page)
 {
     vault_state_t *base = state_of(of_page, s->f.pool);
     vault_page_txn_t *txn = vault_page_txn_create(s->pages, &s->page, base, s->f.pool);
-    vault_output_facts_t facts;
+    vault_output_metadata_t metadata;
 
-    vault_facts_init(&facts, s->f.pool);
-    vault_facts_read(facts.properties, "", vault_facts_all(state_of(told, s->f.pool), s->f.pool));
-    return vault_facts_fit(&facts, txn, s->f.pool);
+    vault_metadata_init(&metadata, s->f.pool);
+    vault_metadata_add_read(metadata.properties, "",
+                            vault_metadata_all_properties(state_of(told, s->f.pool), s->f.pool));
+    return vault_metadata_matches(&metadata, txn, s->f.pool);
 }
 
 static void all_properties_are_compared(void)
@@ -87,13 +88,13 @@ static void a_file_may_change_again_within_a_tick(void)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         apr_time_t looked = rows[i].changed + rows[i].later;
-        CHECK_ROW(vault_facts_may_change_unseen(rows[i].changed, looked) == rows[i].may, rows[i].why);
+        CHECK_ROW(vault_metadata_is_racy(rows[i].changed, looked) == rows[i].may, rows[i].why);
     }
 }
 
-void vault_output_facts_suite(void)
+void vault_output_metadata_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("output_facts", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("output_metadata", NULL, NULL);
 
     CU_ADD_TEST(suite, all_properties_are_compared);
     CU_ADD_TEST(suite, a_file_may_change_again_within_a_tick);

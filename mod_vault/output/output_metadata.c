@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts as a block: magic, status, flags | type, format | the lists, each a count and its items | made. Texts
- * are those of base/pack.h.
- */
-#include "output/output_facts.h"
+/* The layout of the block: magic, status, flags; type, format; the lists, each a count and its items; made. base/pack.h
+ * says how texts are packed. */
+#include "output/output_metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +11,23 @@
 #include "base/hash.h"
 #include "base/pack.h"
 
-#define FACTS_MAGIC 0x76466331u /* "vFc1" */
+#define METADATA_MAGIC 0x76466331u /* "vFc1" */
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
-void vault_facts_init(vault_output_facts_t *facts, apr_pool_t *pool)
+void vault_metadata_init(vault_output_metadata_t *metadata, apr_pool_t *pool)
 {
-    memset(facts, 0, sizeof(*facts));
-    facts->status = 200;
-    facts->properties = apr_array_make(pool, 2, sizeof(vault_property_t));
-    facts->cursors = apr_array_make(pool, 2, sizeof(vault_property_t));
-    facts->answers = apr_array_make(pool, 2, sizeof(vault_txn_answer_t));
-    facts->headers = apr_array_make(pool, 4, sizeof(vault_property_t));
-    facts->request = apr_array_make(pool, 1, sizeof(vault_property_t));
-    facts->polls = apr_array_make(pool, 1, sizeof(vault_property_t));
-    facts->files = apr_array_make(pool, 2, sizeof(vault_output_file_t));
-    facts->includes = apr_array_make(pool, 1, sizeof(vault_property_t));
-    facts->holes = apr_array_make(pool, 2, sizeof(apr_uint32_t));
+    memset(metadata, 0, sizeof(*metadata));
+    metadata->status = 200;
+    metadata->properties = apr_array_make(pool, 2, sizeof(vault_property_t));
+    metadata->cursors = apr_array_make(pool, 2, sizeof(vault_property_t));
+    metadata->answers = apr_array_make(pool, 2, sizeof(vault_txn_answer_t));
+    metadata->headers = apr_array_make(pool, 4, sizeof(vault_property_t));
+    metadata->request = apr_array_make(pool, 1, sizeof(vault_property_t));
+    metadata->polls = apr_array_make(pool, 1, sizeof(vault_property_t));
+    metadata->files = apr_array_make(pool, 2, sizeof(vault_output_file_t));
+    metadata->includes = apr_array_make(pool, 1, sizeof(vault_property_t));
+    metadata->id_offsets = apr_array_make(pool, 2, sizeof(apr_uint32_t));
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -83,37 +82,37 @@ static void put_made(vault_packer_t *w, const vault_state_t *made)
     w->size += VAULT_PACK_ALIGN(size);
 }
 
-static void put_all(vault_packer_t *w, const vault_output_facts_t *facts)
+static void put_all(vault_packer_t *w, const vault_output_metadata_t *metadata)
 {
     int i;
 
-    vault_pack_pair(w, FACTS_MAGIC, facts->status);
-    vault_pack_pair(w, facts->flags, 0);
-    vault_pack_text(w, facts->type);
-    vault_pack_text(w, facts->format);
-    put_properties(w, facts->properties);
-    put_properties(w, facts->cursors);
-    put_answers(w, facts->answers);
-    put_properties(w, facts->headers);
-    put_properties(w, facts->request);
-    put_properties(w, facts->polls);
-    put_files(w, facts->files);
-    put_properties(w, facts->includes);
-    vault_pack_pair(w, (apr_uint32_t)facts->holes->nelts, 0);
-    for (i = 0; i < facts->holes->nelts; i++) {
-        vault_pack_u64(w, *AT(facts->holes, apr_uint32_t, i));
+    vault_pack_pair(w, METADATA_MAGIC, metadata->status);
+    vault_pack_pair(w, metadata->flags, 0);
+    vault_pack_text(w, metadata->type);
+    vault_pack_text(w, metadata->format);
+    put_properties(w, metadata->properties);
+    put_properties(w, metadata->cursors);
+    put_answers(w, metadata->answers);
+    put_properties(w, metadata->headers);
+    put_properties(w, metadata->request);
+    put_properties(w, metadata->polls);
+    put_files(w, metadata->files);
+    put_properties(w, metadata->includes);
+    vault_pack_pair(w, (apr_uint32_t)metadata->id_offsets->nelts, 0);
+    for (i = 0; i < metadata->id_offsets->nelts; i++) {
+        vault_pack_u64(w, *AT(metadata->id_offsets, apr_uint32_t, i));
     }
-    put_made(w, facts->made);
+    put_made(w, metadata->made);
 }
 
-const void *vault_facts_encode(const vault_output_facts_t *facts, apr_size_t *size, apr_pool_t *pool)
+const void *vault_metadata_encode(const vault_output_metadata_t *metadata, apr_size_t *size, apr_pool_t *pool)
 {
     vault_packer_t w = {NULL, 0};
 
-    put_all(&w, facts);
+    put_all(&w, metadata);
     w.at = apr_pcalloc(pool, w.size);
     w.size = 0;
-    put_all(&w, facts);
+    put_all(&w, metadata);
     *size = w.size;
     return w.at;
 }
@@ -161,12 +160,12 @@ static void take_files(vault_unpacker_t *r, apr_array_header_t *files)
     }
 }
 
-static void take_holes(vault_unpacker_t *r, apr_array_header_t *holes)
+static void take_offsets(vault_unpacker_t *r, apr_array_header_t *id_offsets)
 {
     apr_uint32_t n = vault_unpack_pair(r, NULL);
 
     for (; n && !r->bad; n--) {
-        *(apr_uint32_t *)apr_array_push(holes) = (apr_uint32_t)vault_unpack_u64(r);
+        *(apr_uint32_t *)apr_array_push(id_offsets) = (apr_uint32_t)vault_unpack_u64(r);
     }
 }
 
@@ -180,31 +179,31 @@ static const vault_state_t *take_made(vault_unpacker_t *r, apr_pool_t *pool)
     return made;
 }
 
-int vault_facts_decode(vault_output_facts_t *facts, const void *block, apr_size_t size, apr_pool_t *pool)
+int vault_metadata_decode(vault_output_metadata_t *metadata, const void *block, apr_size_t size, apr_pool_t *pool)
 {
     vault_unpacker_t r = {block, size, 0};
 
-    vault_facts_init(facts, pool);
-    r.bad = vault_unpack_pair(&r, &facts->status) != FACTS_MAGIC;
-    facts->flags = vault_unpack_pair(&r, NULL);
-    facts->type = vault_unpack_text(&r);
-    facts->format = vault_unpack_text(&r);
-    take_properties(&r, facts->properties);
-    take_properties(&r, facts->cursors);
-    take_answers(&r, facts->answers);
-    take_properties(&r, facts->headers);
-    take_properties(&r, facts->request);
-    take_properties(&r, facts->polls);
-    take_files(&r, facts->files);
-    take_properties(&r, facts->includes);
-    take_holes(&r, facts->holes);
-    facts->made = take_made(&r, pool);
+    vault_metadata_init(metadata, pool);
+    r.bad = vault_unpack_pair(&r, &metadata->status) != METADATA_MAGIC;
+    metadata->flags = vault_unpack_pair(&r, NULL);
+    metadata->type = vault_unpack_text(&r);
+    metadata->format = vault_unpack_text(&r);
+    take_properties(&r, metadata->properties);
+    take_properties(&r, metadata->cursors);
+    take_answers(&r, metadata->answers);
+    take_properties(&r, metadata->headers);
+    take_properties(&r, metadata->request);
+    take_properties(&r, metadata->polls);
+    take_files(&r, metadata->files);
+    take_properties(&r, metadata->includes);
+    take_offsets(&r, metadata->id_offsets);
+    metadata->made = take_made(&r, pool);
     return !r.bad && !r.left;
 }
 
 /* -------------------------------------------------------------------- reads */
 
-void vault_facts_read(apr_array_header_t *list, const char *key, const char *value)
+void vault_metadata_add_read(apr_array_header_t *list, const char *key, const char *value)
 {
     vault_property_t *p;
     int i;
@@ -219,7 +218,7 @@ void vault_facts_read(apr_array_header_t *list, const char *key, const char *val
     p->value = value ? apr_pstrdup(list->pool, value) : NULL;
 }
 
-const char *vault_facts_cursor(const vault_cursor_t *cursor, apr_pool_t *pool)
+const char *vault_metadata_cursor(const vault_cursor_t *cursor, apr_pool_t *pool)
 {
     return !cursor ? NULL : !cursor->value ? "" : apr_pstrcat(pool, "=", cursor->value, NULL);
 }
@@ -242,7 +241,7 @@ static apr_uint64_t hash_properties(apr_uint64_t seed, const apr_array_header_t 
     return sum;
 }
 
-apr_uint64_t vault_facts_vary(const apr_array_header_t *list, apr_uint64_t seed)
+apr_uint64_t vault_metadata_vary_hash(const apr_array_header_t *list, apr_uint64_t seed)
 {
     return hash_properties(seed + 3, list);
 }
@@ -258,7 +257,7 @@ static int compare_properties(const void *a, const void *b)
 }
 
 /* The lengths make the text unique. */
-const char *vault_facts_all(const vault_state_t *base, apr_pool_t *pool)
+const char *vault_metadata_all_properties(const vault_state_t *base, apr_pool_t *pool)
 {
     apr_array_header_t *sorted = apr_array_copy(pool, base->properties);
     apr_array_header_t *parts = apr_array_make(pool, sorted->nelts, sizeof(const char *));
@@ -278,34 +277,34 @@ static const char *property_of(const vault_page_txn_t *txn, const char *key, apr
 {
     const vault_property_t *p = vault_state_property(vault_page_txn_base(txn), key);
 
-    return !key[0] ? vault_facts_all(vault_page_txn_base(txn), pool) : p ? p->value : NULL;
+    return !key[0] ? vault_metadata_all_properties(vault_page_txn_base(txn), pool) : p ? p->value : NULL;
 }
 
 static const char *cursor_of(const vault_page_txn_t *txn, const char *key, apr_pool_t *pool)
 {
-    return key[0]                         ? vault_facts_cursor(vault_page_txn_committed(txn, key), pool)
+    return key[0]                         ? vault_metadata_cursor(vault_page_txn_committed(txn, key), pool)
            : vault_page_txn_is_first(txn) ? ""
                                           : NULL;
 }
 
-int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *txn, apr_pool_t *pool)
+int vault_metadata_matches(const vault_output_metadata_t *metadata, const vault_page_txn_t *txn, apr_pool_t *pool)
 {
     int i;
 
-    for (i = 0; i < facts->properties->nelts; i++) {
-        const vault_property_t *read = AT(facts->properties, vault_property_t, i);
+    for (i = 0; i < metadata->properties->nelts; i++) {
+        const vault_property_t *read = AT(metadata->properties, vault_property_t, i);
         if (!same(read->value, property_of(txn, read->key, pool))) {
             return 0;
         }
     }
-    for (i = 0; i < facts->cursors->nelts; i++) {
-        const vault_property_t *read = AT(facts->cursors, vault_property_t, i);
+    for (i = 0; i < metadata->cursors->nelts; i++) {
+        const vault_property_t *read = AT(metadata->cursors, vault_property_t, i);
         if (!same(read->value, cursor_of(txn, read->key, pool))) {
             return 0;
         }
     }
-    for (i = 0; i < facts->answers->nelts; i++) {
-        const vault_txn_answer_t *a = AT(facts->answers, vault_txn_answer_t, i);
+    for (i = 0; i < metadata->answers->nelts; i++) {
+        const vault_txn_answer_t *a = AT(metadata->answers, vault_txn_answer_t, i);
         if (vault_page_txn_has_moved(txn, a->cursor, a->interest, a->stamp) != a->moved) {
             return 0;
         }
@@ -313,7 +312,7 @@ int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *t
     return 1;
 }
 
-apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn, apr_uint64_t seed)
+apr_uint64_t vault_metadata_page_hash(const vault_page_txn_t *txn, apr_uint64_t seed)
 {
     const vault_state_t *base = vault_page_txn_base(txn);
     const char *url = vault_page_txn_url(txn);
@@ -344,35 +343,36 @@ static vault_output_file_t describe(const char *path, const apr_finfo_t *finfo)
     return f;
 }
 
-void vault_facts_add_file(vault_output_facts_t *facts, const char *path, const apr_finfo_t *finfo, apr_pool_t *pool)
+void vault_metadata_add_file(vault_output_metadata_t *metadata, const char *path, const apr_finfo_t *finfo,
+                             apr_pool_t *pool)
 {
     int i;
 
-    for (i = 0; i < facts->files->nelts; i++) {
-        if (!strcmp(AT(facts->files, vault_output_file_t, i)->path, path)) {
+    for (i = 0; i < metadata->files->nelts; i++) {
+        if (!strcmp(AT(metadata->files, vault_output_file_t, i)->path, path)) {
             return;
         }
     }
-    *(vault_output_file_t *)apr_array_push(facts->files) = describe(apr_pstrdup(pool, path), finfo);
+    *(vault_output_file_t *)apr_array_push(metadata->files) = describe(apr_pstrdup(pool, path), finfo);
 }
 
 /* Linux sets the time of a change by a clock that ticks every 1 to 10 ms. A file system that counts whole seconds, or
  * two, shows times without a fraction. */
-int vault_facts_may_change_unseen(apr_time_t changed, apr_time_t looked)
+int vault_metadata_is_racy(apr_time_t changed, apr_time_t checked_at)
 {
     apr_time_t tick = changed % APR_USEC_PER_SEC ? apr_time_from_msec(20) : apr_time_from_sec(2);
 
-    return changed > looked - tick;
+    return changed > checked_at - tick;
 }
 
-int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool)
+int vault_metadata_files_match(const vault_output_metadata_t *metadata, apr_pool_t *pool)
 {
     apr_finfo_t finfo;
     int i;
 
-    for (i = 0; i < facts->files->nelts; i++) {
-        const vault_output_file_t *was = AT(facts->files, vault_output_file_t, i);
-        apr_status_t rv = apr_stat(&finfo, was->path, VAULT_FACTS_STAT, pool);
+    for (i = 0; i < metadata->files->nelts; i++) {
+        const vault_output_file_t *was = AT(metadata->files, vault_output_file_t, i);
+        apr_status_t rv = apr_stat(&finfo, was->path, VAULT_METADATA_STAT, pool);
         vault_output_file_t is = describe(was->path, rv == APR_SUCCESS ? &finfo : NULL);
         if (is.device != was->device || is.inode != was->inode || is.changed != was->changed || is.size != was->size) {
             return 0;

@@ -23,8 +23,8 @@
 /** The form that the client is to have, whether it can be read already or not. */
 vault_output_form_t vault_cache_forms_choose(const request_rec *r, const char *type, const vault_output_entry_t *entry);
 
-/** Until the plain response has been passed on, let the request accept this form only: the filters of httpd do not compare
- * weights.
+/** Until the plain response has been passed on, let the request accept this form only: the filters of httpd do not
+ * compare weights.
  * @return the header Accept-Encoding, to be set again; NULL: there is none */
 const char *vault_cache_forms_narrow(request_rec *r, vault_output_form_t form);
 

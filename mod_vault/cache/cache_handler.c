@@ -268,15 +268,15 @@ static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead
     return 1;
 }
 
-/* After its wait the request has met a lead again. If that is the same one, its leader hangs: this request leads in its place,
- * for others as well. Otherwise it leads for itself. */
+/* After its wait the request has met a lead again. If that is the same one, its leader hangs: this request leads in
+ * its place, for others as well. Otherwise it leads for itself. */
 static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant,
                                     vault_output_lead_t *right)
 {
     apr_status_t rv = APR_EBUSY;
 
     if (!strcmp(apr_table_get(r->notes, WAITED), name_of(r, right))) {
-        vault_output_give_up(vault_server->outputs, &right->ref);
+        vault_output_forget_lead(vault_server->outputs, &right->ref);
         rv = ask_to_lead(keys->own, variant, right);
     }
     return rv == APR_EBUSY ? ask_to_lead(keys->own, own_variant(r), right) : rv;

@@ -3,11 +3,11 @@
  * @file cache_part.h
  * Parts of pages, for the SSI tag `<!--#vault cached="/path" -->`.
  *
- * A part is the output of another path of the site, as with `include virtual`. httpd looks the path up for each visitor,
- * with its access control. Where VaultCache is On for the path, the output comes from the output store, or it is rendered
- * with a recording of its own and kept. It is part of each page that contains it: such a page depends on all that the part
- * depends on, and is personal if the part is. A live page takes over the cursors and stamps of the part, as if it had
- * rendered the part itself.
+ * A part is the output of another path of the site, as with `include virtual`. httpd looks the path up for each
+ * visitor, with its access control. Where VaultCache is On for the path, the output comes from the output store, or
+ * it is rendered with a recording of its own and kept. It is part of each page that contains it: such a page depends
+ * on all that the part depends on, and is personal if the part is. A live page takes over the cursors and stamps of
+ * the part, as if it had rendered the part itself.
  *
  * A page cannot wait in the middle of its document without a thread. So a page that needs a part which another request
  * renders takes the outdated one where VaultCacheStale allows it, and otherwise renders the part for itself.

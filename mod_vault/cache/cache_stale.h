@@ -4,8 +4,8 @@
  * VaultCacheStale: outdated responses in place of waiting, and in place of errors.
  *
  * As `stale-while-revalidate` and `stale-if-error` of RFC 5861, for all responses of a location. A live page gets the
- * stamps of the outdated response, so its first poll brings what has changed since. An outdated response is not used if a
- * file has changed: nothing says since when.
+ * stamps of the outdated response, so its first poll brings what has changed since. An outdated response is not used
+ * if a file has changed: nothing says since when.
  *
  * Thread: the one that owns the request.
  */

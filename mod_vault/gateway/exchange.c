@@ -123,7 +123,7 @@ int vault_exchange_claim(vault_exchange_t *x, unsigned slot)
     vault_lease_t mine = vault_slot_lease(x->notifier, slot);
     vault_lease_t owner = __atomic_load_n(&x->shared->owner, __ATOMIC_SEQ_CST);
 
-    if (!mine || (owner && !vault_lease_is_void(x->notifier, owner))) {
+    if (!mine || (owner && !vault_lease_is_expired(x->notifier, owner))) {
         return owner && owner == mine;
     }
     return __atomic_compare_exchange_n(&x->shared->owner, &owner, mine, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -140,7 +140,7 @@ unsigned vault_exchange_owner(const vault_exchange_t *x)
 {
     vault_lease_t owner = __atomic_load_n(&x->shared->owner, __ATOMIC_SEQ_CST);
 
-    return owner && !vault_lease_is_void(x->notifier, owner) ? (unsigned)(owner >> 32) : 0;
+    return owner && !vault_lease_is_expired(x->notifier, owner) ? (unsigned)(owner >> 32) : 0;
 }
 
 /* ------------------------------------------------------------------- journals */

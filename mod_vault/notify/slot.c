@@ -172,7 +172,7 @@ vault_lease_t vault_slot_lease(const vault_notifier_t *n, unsigned slot)
     return (vault_lease_t)slot << 32 | __atomic_load_n(&n->slots[slot].turn, __ATOMIC_SEQ_CST);
 }
 
-int vault_lease_is_void(const vault_notifier_t *n, vault_lease_t lease)
+int vault_lease_is_expired(const vault_notifier_t *n, vault_lease_t lease)
 {
     return lease && vault_slot_lease(n, (unsigned)(lease >> 32)) != lease;
 }

@@ -41,9 +41,9 @@ typedef apr_uint64_t vault_lease_t;
 /** The lease of the child that owns `slot` now; 0 for slot 0 and for numbers that are not slots. */
 vault_lease_t vault_slot_lease(const vault_notifier_t *n, unsigned slot);
 
-/** Does the parent know that the child with this lease has ended? Then its data is void, even if another child
- * has its slot now. Lease 0 is never void. Takes no lock. */
-int vault_lease_is_void(const vault_notifier_t *n, vault_lease_t lease);
+/** Does the parent know that the child with this lease has ended? Then its lease has expired, even if another
+ * child has its slot now. Lease 0 never expires. Takes no lock. */
+int vault_lease_is_expired(const vault_notifier_t *n, vault_lease_t lease);
 
 /** How many children are known to have died without ending in order. Each may have leaked what it was working
  * on. */

@@ -9,16 +9,16 @@
 /* The most blocks of one record: its key, metadata, note, and forms. */
 #define BLOCKS (3 + VAULT_OUTPUT_FORMS)
 
-typedef struct census_t {
+typedef struct check_t {
     vault_outputs_t *o;
     vault_off_t *blocks; /* of all records */
     apr_uint32_t *holds; /* of all records, by interest */
     apr_size_t block_count;
     apr_uint64_t bytes, files;
     apr_uint32_t count[4];
-} census_t;
+} check_t;
 
-static const char *count_block(census_t *c, vault_off_t block)
+static const char *count_block(check_t *c, vault_off_t block)
 {
     apr_size_t takes = block ? vault_heap_block_takes(c->o->heap, block) : 0;
 
@@ -32,7 +32,7 @@ static const char *count_block(census_t *c, vault_off_t block)
     return NULL;
 }
 
-static const char *count_hold(census_t *c, vault_interest_t interest)
+static const char *count_hold(check_t *c, vault_interest_t interest)
 {
     if (interest > vault_notifier_interests(c->o->notifier)) {
         return "a record holds an interest that cannot be";
@@ -43,7 +43,7 @@ static const char *count_hold(census_t *c, vault_interest_t interest)
     return NULL;
 }
 
-static const char *check_resources(census_t *c, const output_record_t *rec)
+static const char *check_resources(check_t *c, const output_record_t *rec)
 {
     const char *wrong = count_block(c, rec->key);
     unsigned i;
@@ -71,7 +71,7 @@ static int is_chained(const vault_outputs_t *o, const output_record_t *rec)
     return found == 1 && !i;
 }
 
-static const char *check_record(census_t *c, const output_record_t *rec)
+static const char *check_record(check_t *c, const output_record_t *rec)
 {
     const char *key = vault_heap_at(c->o->heap, rec->key);
     const output_body_t *body = &rec->body[VAULT_OUTPUT_PLAIN];
@@ -95,33 +95,33 @@ static const char *check_record(census_t *c, const output_record_t *rec)
     return check_resources(c, rec);
 }
 
-static const char *check_order(const vault_outputs_t *o, unsigned which)
+static const char *check_lru(const vault_outputs_t *o, unsigned which)
 {
-    const output_order_t *order = &o->table->order[which];
+    const output_lru_t *lru = &o->table->lru[which];
     apr_uint32_t i, prev = 0, length = 0;
 
-    for (i = order->newest; i && i <= o->max && length <= o->max; prev = i, i = o->records[i].older) {
+    for (i = lru->newest; i && i <= o->max && length <= o->max; prev = i, i = o->records[i].older) {
         const output_record_t *rec = &o->records[i];
-        if (output_state(rec) == OUTPUT_FREE || rec->newer != prev || output_order(rec) != which) {
-            return "the order of use holds a record that does not belong to it";
+        if (output_state(rec) == OUTPUT_FREE || rec->newer != prev || output_lru(rec) != which) {
+            return "an LRU list has a record that does not belong to it";
         }
         length++;
     }
-    return prev != order->oldest || length != order->length ? "a record is missing in the order of use" : NULL;
+    return prev != lru->oldest || length != lru->length ? "a record is missing in its LRU list" : NULL;
 }
 
-static const char *check_lists(const census_t *c)
+static const char *check_lists(const check_t *c)
 {
     const vault_outputs_t *o = c->o;
     apr_uint32_t i, unused = 0, which, listed = 0;
     const char *wrong = NULL;
 
-    for (which = 0; which < OUTPUT_ORDERS && !wrong; which++) {
-        wrong = check_order(o, which);
-        listed += o->table->order[which].length;
+    for (which = 0; which < OUTPUT_LRU_LISTS && !wrong; which++) {
+        wrong = check_lru(o, which);
+        listed += o->table->lru[which].length;
     }
-    if (wrong || listed + c->count[OUTPUT_FREE] != o->table->fresh) {
-        return wrong ? wrong : "a record is missing in the order of use";
+    if (wrong || listed + c->count[OUTPUT_FREE] != o->table->high_water) {
+        return wrong ? wrong : "a record is missing in its LRU list";
     }
     for (i = o->table->free; i && i <= o->max && unused <= o->max; i = o->records[i].next) {
         if (output_state(&o->records[i]) != OUTPUT_FREE) {
@@ -139,7 +139,7 @@ static int compare(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static const char *check_sums(const census_t *c)
+static const char *check_sums(const check_t *c)
 {
     const output_table_t *t = c->o->table;
     apr_size_t i;
@@ -161,7 +161,7 @@ static const char *check_sums(const census_t *c)
 
 const char *vault_outputs_check(vault_outputs_t *o)
 {
-    census_t c = {.o = o};
+    check_t c = {.o = o};
     const char *wrong = NULL;
     apr_pool_t *pool;
     apr_uint32_t i;
@@ -172,7 +172,7 @@ const char *vault_outputs_check(vault_outputs_t *o)
     c.blocks = apr_palloc(pool, ((apr_size_t)o->max + 1) * BLOCKS * sizeof(*c.blocks));
     c.holds = apr_pcalloc(pool, ((apr_size_t)vault_notifier_interests(o->notifier) + 1) * sizeof(*c.holds));
     output_lock(o);
-    for (i = 1; i <= o->table->fresh && !wrong; i++) {
+    for (i = 1; i <= o->table->high_water && !wrong; i++) {
         wrong = check_record(&c, &o->records[i]);
     }
     wrong = wrong ? wrong : check_lists(&c);

@@ -10,7 +10,7 @@ static int is_form(vault_output_form_t form)
 }
 
 /* What the child wrote is removed. */
-void output_end_void_claims(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
+void output_drop_expired_claims(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred)
 {
     unsigned form, files = 0;
 
@@ -18,17 +18,17 @@ void output_end_void_claims(vault_outputs_t *o, output_record_t *rec, output_aft
         output_body_t *body = &rec->body[form];
 
         if ((body->state == OUTPUT_CLAIMED || body->state == OUTPUT_RESERVED) &&
-            vault_lease_is_void(o->notifier, body->lease)) {
+            vault_lease_is_expired(o->notifier, body->lease)) {
             files |= (unsigned)output_free_body(o, body) << form;
         }
     }
-    output_leave(o, rec, 0, files, after);
+    output_defer(o, rec, 0, files, deferred);
 }
 
 int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form)
 {
     vault_lease_t lease = vault_slot_lease(o->notifier, o->slot);
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
     output_record_t *rec;
     int claimed = 0;
 
@@ -38,14 +38,14 @@ int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entr
     output_lock(o);
     rec = output_find(o, &entry->ref, OUTPUT_KEPT);
     if (rec) {
-        output_end_void_claims(o, rec, &after);
+        output_drop_expired_claims(o, rec, &deferred);
         claimed = rec->body[form].state == OUTPUT_ABSENT;
     }
     if (claimed) {
         rec->body[form].lease = lease;
         output_store(&rec->body[form].state, OUTPUT_CLAIMED);
     }
-    output_unlock(o, &after);
+    output_unlock(o, &deferred);
     return claimed;
 }
 
@@ -61,7 +61,7 @@ static output_body_t *find_claim(vault_outputs_t *o, const vault_output_ref_t *r
 
 /* What fits into memory is copied at once. A larger one is RESERVED: its file is written without the lock. */
 static apr_status_t reserve_locked(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
-                                   const char *text, apr_size_t size, output_after_t *after)
+                                   const char *text, apr_size_t size, output_deferred_t *deferred)
 {
     output_body_t *body = find_claim(o, ref, form, OUTPUT_CLAIMED);
     apr_status_t rv;
@@ -69,12 +69,12 @@ static apr_status_t reserve_locked(vault_outputs_t *o, const vault_output_ref_t 
     if (!body) {
         return APR_NOTFOUND;
     }
-    rv = text && size ? output_reserve(o, output_at(o, ref->index), form, size, after) : APR_ENOSPC;
+    rv = text && size ? output_reserve(o, output_at(o, ref->index), form, size, deferred) : APR_ENOSPC;
     if (rv == APR_SUCCESS && body->block) {
         memcpy(vault_heap_at(o->heap, body->block), text, size);
         output_store(&body->state, OUTPUT_READY);
     }
-    else if (rv != APR_SUCCESS && !output_may_retry(rv, after)) {
+    else if (rv != APR_SUCCESS && !output_may_retry(rv, deferred)) {
         output_store(&body->state, OUTPUT_REFUSED);
     }
     return rv;
@@ -104,7 +104,7 @@ static void write_file(vault_outputs_t *o, const vault_output_ref_t *ref, vault_
 void vault_output_add_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form,
                            const char *text, apr_size_t size)
 {
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
     apr_status_t rv;
     int again;
 
@@ -113,9 +113,9 @@ void vault_output_add_form(vault_outputs_t *o, const vault_output_entry_t *entry
     }
     do {
         output_lock(o);
-        rv = reserve_locked(o, &entry->ref, form, text, size, &after);
-        again = output_may_retry(rv, &after);
-        output_unlock(o, &after);
+        rv = reserve_locked(o, &entry->ref, form, text, size, &deferred);
+        again = output_may_retry(rv, &deferred);
+        output_unlock(o, &deferred);
     } while (again);
     if (rv == APR_SUCCESS && size > o->limits.memory_max) {
         write_file(o, &entry->ref, form, text, size);

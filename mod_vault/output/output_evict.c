@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------- to make room */
 
-static int may_go(const output_record_t *rec, int disk)
+static int is_evictable(const output_record_t *rec, int disk)
 {
     unsigned form;
     apr_uint64_t bytes = 0;
@@ -20,42 +20,43 @@ static int may_go(const output_record_t *rec, int disk)
 }
 
 /* The least recently used one of a list. */
-static output_record_t *find_oldest(const vault_outputs_t *o, unsigned order, const output_record_t *except, int disk)
+static output_record_t *find_oldest(const vault_outputs_t *o, unsigned lru, const output_record_t *except, int disk)
 {
-    output_record_t *rec = output_at(o, o->table->order[order].oldest);
+    output_record_t *rec = output_at(o, o->table->lru[lru].oldest);
 
-    while (rec && (rec == except || !may_go(rec, disk))) {
+    while (rec && (rec == except || !is_evictable(rec, disk))) {
         rec = output_at(o, rec->newer);
     }
     return rec;
 }
 
-int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after)
+int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_deferred_t *deferred)
 {
-    const output_order_t *order = o->table->order;
-    unsigned first = order[OUTPUT_UNUSED].length > order[OUTPUT_USED].length / 3 ? OUTPUT_UNUSED : OUTPUT_USED;
+    const output_lru_t *lru = o->table->lru;
+    unsigned first =
+        lru[OUTPUT_PROBATION].length > lru[OUTPUT_PROTECTED].length / 3 ? OUTPUT_PROBATION : OUTPUT_PROTECTED;
     output_record_t *rec = find_oldest(o, first, except, disk);
 
     if (!rec) {
-        rec = find_oldest(o, first == OUTPUT_USED ? OUTPUT_UNUSED : OUTPUT_USED, except, disk);
+        rec = find_oldest(o, first == OUTPUT_PROTECTED ? OUTPUT_PROBATION : OUTPUT_PROTECTED, except, disk);
     }
-    if (!rec || after->count == OUTPUT_AFTER) {
+    if (!rec || deferred->count == OUTPUT_DEFERRED_MAX) {
         return 0;
     }
-    output_free(o, rec, after);
+    output_free(o, rec, deferred);
     o->table->evicted++;
     return 1;
 }
 
 vault_off_t output_alloc(vault_outputs_t *o, const void *data, apr_size_t size, const output_record_t *except,
-                         output_after_t *after)
+                         output_deferred_t *deferred)
 {
     vault_off_t block;
 
     do {
         block = vault_heap_alloc(o->heap, size);
     } while (!block && vault_heap_takes(size) && vault_heap_takes(size) <= vault_heap_size(o->heap) &&
-             output_evict(o, except, 0, after));
+             output_evict(o, except, 0, deferred));
     if (block && data) {
         memcpy(vault_heap_at(o->heap, block), data, size);
     }
@@ -63,13 +64,13 @@ vault_off_t output_alloc(vault_outputs_t *o, const void *data, apr_size_t size, 
 }
 
 static apr_status_t reserve_file(vault_outputs_t *o, output_record_t *rec, output_body_t *body, apr_size_t size,
-                                 output_after_t *after)
+                                 output_deferred_t *deferred)
 {
     if (!o->limits.root || size > o->limits.files) {
         return APR_ENOSPC;
     }
     while (o->table->files > o->limits.files - size) {
-        if (!output_evict(o, rec, 1, after)) {
+        if (!output_evict(o, rec, 1, deferred)) {
             return APR_ENOMEM;
         }
     }
@@ -79,16 +80,16 @@ static apr_status_t reserve_file(vault_outputs_t *o, output_record_t *rec, outpu
 }
 
 apr_status_t output_reserve(vault_outputs_t *o, output_record_t *rec, vault_output_form_t form, apr_size_t size,
-                            output_after_t *after)
+                            output_deferred_t *deferred)
 {
     output_body_t *body = &rec->body[form];
     apr_status_t rv = APR_SUCCESS;
 
     if (size > o->limits.memory_max) {
-        rv = reserve_file(o, rec, body, size, after);
+        rv = reserve_file(o, rec, body, size, deferred);
     }
     else if (size) {
-        vault_off_t block = output_alloc(o, NULL, size, rec, after);
+        vault_off_t block = output_alloc(o, NULL, size, rec, deferred);
 
         output_store(&body->block, block);
         rv = block ? APR_SUCCESS : APR_ENOMEM;
@@ -102,14 +103,14 @@ apr_status_t output_reserve(vault_outputs_t *o, output_record_t *rec, vault_outp
 
 /* -------------------------------------------------------------------- sweep */
 
-static int has_idled(const output_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+static int is_idle(const output_record_t *rec, apr_time_t now, apr_interval_time_t idle)
 {
     return idle > 0 && rec->used + idle <= now;
 }
 
 /* An outdated entry stays for a while: VaultCacheStale may allow its use, and the entry that replaces it notes which
  * interest outdated it. */
-static int has_gone_stale(const vault_outputs_t *o, output_record_t *rec, apr_time_t now)
+static int is_stale_too_long(const vault_outputs_t *o, output_record_t *rec, apr_time_t now)
 {
     if (!output_is_stale(o, rec, now)) {
         rec->current_at = now;
@@ -119,14 +120,14 @@ static int has_gone_stale(const vault_outputs_t *o, output_record_t *rec, apr_ti
     return rec->stale_since + VAULT_OUTPUT_STALE_FOR <= now && rec->stale_since + rec->stale_for <= now;
 }
 
-static int has_ended(const vault_outputs_t *o, output_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+static int is_expired(const vault_outputs_t *o, output_record_t *rec, apr_time_t now, apr_interval_time_t idle)
 {
     switch (output_state(rec)) {
     case OUTPUT_MAKING:
-        return vault_lease_is_void(o->notifier, rec->lease);
+        return vault_lease_is_expired(o->notifier, rec->lease);
     case OUTPUT_KEPT:
-        return rec->epoch != (apr_uint32_t)output_load(&o->table->epoch) || has_idled(rec, now, idle) ||
-               has_gone_stale(o, rec, now);
+        return rec->epoch != (apr_uint32_t)output_load(&o->table->epoch) || is_idle(rec, now, idle) ||
+               is_stale_too_long(o, rec, now);
     case OUTPUT_PERSONAL:
         return rec->until <= now;
     default:
@@ -135,37 +136,37 @@ static int has_ended(const vault_outputs_t *o, output_record_t *rec, apr_time_t 
 }
 
 static void sweep_locked(vault_outputs_t *o, output_record_t *rec, apr_time_t now, apr_interval_time_t idle,
-                         output_after_t *after)
+                         output_deferred_t *deferred)
 {
-    if (has_ended(o, rec, now, idle)) {
-        output_free(o, rec, after);
+    if (is_expired(o, rec, now, idle)) {
+        output_free(o, rec, deferred);
     }
     else if (output_state(rec) == OUTPUT_KEPT) {
-        output_end_void_claims(o, rec, after);
+        output_drop_expired_claims(o, rec, deferred);
     }
 }
 
-/* Pages need interests more than outputs do. */
-static void give_interests_back(vault_outputs_t *o)
+/* Makes interests available to pages, which need them more than outputs do. */
+static void evict_for_interests(vault_outputs_t *o)
 {
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
 
-    if (output_is_crowded(o)) {
+    if (output_is_low_on_interests(o)) {
         output_lock(o);
-        while (output_evict(o, NULL, 0, &after)) {
+        while (output_evict(o, NULL, 0, &deferred)) {
         }
-        output_unlock(o, &after);
+        output_unlock(o, &deferred);
     }
 }
 
 /* After a process was killed, there may be files that no entry has. */
-static void clean_after_deaths(vault_outputs_t *o)
+static void remove_orphaned_files(vault_outputs_t *o)
 {
     apr_uint32_t cleaned = output_load(&o->table->deaths), deaths = vault_slot_deaths(o->notifier);
 
     if (cleaned != deaths &&
         __atomic_compare_exchange_n(&o->table->deaths, &cleaned, deaths, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        output_files_clean(o);
+        output_files_remove_orphans(o);
     }
 }
 
@@ -185,32 +186,32 @@ void vault_outputs_sweep(vault_outputs_t *o, apr_time_t now, apr_interval_time_t
     if (!claim_sweep(o, now)) {
         return;
     }
-    while (i <= output_load(&o->table->fresh)) {
-        output_after_t after = {0};
+    while (i <= output_load(&o->table->high_water)) {
+        output_deferred_t deferred = {0};
 
         output_lock(o);
-        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
-            sweep_locked(o, &o->records[i], now, idle, &after);
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->high_water && deferred.count < OUTPUT_DEFERRED_MAX; i++) {
+            sweep_locked(o, &o->records[i], now, idle, &deferred);
         }
-        output_unlock(o, &after);
+        output_unlock(o, &deferred);
     }
-    give_interests_back(o);
-    clean_after_deaths(o);
+    evict_for_interests(o);
+    remove_orphaned_files(o);
 }
 
 /* --------------------------------------------------------------- on request */
 
 static unsigned drop_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_filter_t *filter,
-                            output_after_t *after)
+                            output_deferred_t *deferred)
 {
-    if (!output_fits(o, rec, filter)) {
+    if (!output_matches(o, rec, filter)) {
         return 0;
     }
     if (output_state(rec) == OUTPUT_MAKING) {
         rec->dropped = 1;
         return 0;
     }
-    output_free(o, rec, after);
+    output_free(o, rec, deferred);
     return 1;
 }
 
@@ -219,14 +220,14 @@ unsigned vault_outputs_drop(vault_outputs_t *o, const vault_output_filter_t *fil
     apr_uint32_t i = 1, end;
     unsigned dropped = 0;
 
-    while (i <= output_load(&o->table->fresh)) {
-        output_after_t after = {0};
+    while (i <= output_load(&o->table->high_water)) {
+        output_deferred_t deferred = {0};
 
         output_lock(o);
-        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
-            dropped += drop_locked(o, &o->records[i], filter, &after);
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->high_water && deferred.count < OUTPUT_DEFERRED_MAX; i++) {
+            dropped += drop_locked(o, &o->records[i], filter, &deferred);
         }
-        output_unlock(o, &after);
+        output_unlock(o, &deferred);
     }
     return dropped;
 }

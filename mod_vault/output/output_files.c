@@ -65,7 +65,7 @@ apr_uint64_t vault_outputs_write_errors(vault_outputs_t *o, apr_status_t *why)
     apr_uint64_t errors = output_load(&o->table->write_errors);
 
     *why = output_load(&o->table->write_error);
-    return errors - __atomic_exchange_n(&o->table->errors_told, errors, __ATOMIC_SEQ_CST);
+    return errors - __atomic_exchange_n(&o->table->errors_reported, errors, __ATOMIC_SEQ_CST);
 }
 
 apr_status_t output_file_open(const vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
@@ -142,7 +142,7 @@ static int has_entry(const vault_outputs_t *o, const vault_output_ref_t *ref)
     return rec && output_number(rec) == ref->number && output_state(rec) != OUTPUT_FREE;
 }
 
-apr_status_t output_files_clean(const vault_outputs_t *o)
+apr_status_t output_files_remove_orphans(const vault_outputs_t *o)
 {
     apr_pool_t *pool;
     apr_dir_t *dir;

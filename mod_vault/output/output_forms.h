@@ -6,8 +6,8 @@
  * A form is a content coding of HTTP (RFC 9110, section 8.4). Each form is a representation of its own: it needs its
  * own entity tag, and the answer needs `Vary: Accept-Encoding`.
  *
- * Threads: any. No function of this file blocks, but making a form takes processor time: for each megabyte of text about
- * 40 ms at VAULT_OUTPUT_QUICK, and 50 to 300 ms at VAULT_OUTPUT_SMALL.
+ * Threads: any. No function of this file blocks, but making a form takes processor time: for each megabyte of text
+ * about 40 ms at VAULT_OUTPUT_QUICK, and 50 to 300 ms at VAULT_OUTPUT_SMALL.
  */
 #ifndef VAULT_OUTPUT_FORMS_H
 #define VAULT_OUTPUT_FORMS_H

@@ -63,7 +63,7 @@ static int is_url(const char *name, apr_size_t length, const char *url)
     return length == wanted && !memcmp(at, url, wanted);
 }
 
-int output_fits(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter)
+int output_matches(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter)
 {
     apr_size_t length;
     const char *name = output_name(o, rec, &length);
@@ -100,7 +100,7 @@ static apr_uint64_t value_of(const output_record_t *rec, vault_output_order_t or
     case VAULT_OUTPUT_BY_USE:
         break;
     }
-    return rec->use;
+    return rec->last_use;
 }
 
 static apr_array_header_t *collect(vault_outputs_t *o, const vault_output_filter_t *filter, vault_output_order_t order,
@@ -109,11 +109,11 @@ static apr_array_header_t *collect(vault_outputs_t *o, const vault_output_filter
     apr_array_header_t *all = apr_array_make(pool, OUTPUT_STEP, sizeof(found_t));
     apr_uint32_t i = 1, end;
 
-    while (i <= output_load(&o->table->fresh)) {
+    while (i <= output_load(&o->table->high_water)) {
         output_lock(o);
-        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh; i++) {
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->high_water; i++) {
             const output_record_t *rec = &o->records[i];
-            if (output_fits(o, rec, filter)) {
+            if (output_matches(o, rec, filter)) {
                 found_t *found = apr_array_push(all);
                 found->ref = (vault_output_ref_t){i, output_number(rec)};
                 found->value = value_of(rec, order);

@@ -19,13 +19,13 @@
 
 /* --------------------------------------------------------------------- lead */
 
-/* What a request asks to lead for. */
-typedef struct wanted_t {
+/* The parameters of vault_output_lead(). */
+typedef struct lead_request_t {
     const char *key;
     apr_size_t length;
     apr_uint64_t hash, variant;
     vault_lease_t lease;
-} wanted_t;
+} lead_request_t;
 
 static void set_ref(const vault_outputs_t *o, const output_record_t *rec, vault_output_lead_t *lead)
 {
@@ -58,7 +58,8 @@ static apr_status_t join_locked(vault_outputs_t *o, output_record_t *rec, vault_
 
 /* Looks for a lead of the same variant, or for the mark that the key is personal. Removes those that have ended.
  * @return APR_SUCCESS: the way is free */
-static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
+static apr_status_t find_lead_locked(vault_outputs_t *o, const lead_request_t *w, vault_output_lead_t *lead,
+                                     output_deferred_t *deferred)
 {
     output_record_t *rec = output_next(o, NULL, w->hash, w->key, w->length), *next;
 
@@ -68,48 +69,49 @@ static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_out
             return APR_ENOSPC;
         }
         if (output_state(rec) == OUTPUT_MAKING && rec->variant == w->variant) {
-            if (!vault_lease_is_void(o->notifier, rec->lease)) {
+            if (!vault_lease_is_expired(o->notifier, rec->lease)) {
                 return join_locked(o, rec, lead);
             }
-            if (after->count == OUTPUT_AFTER) {
+            if (deferred->count == OUTPUT_DEFERRED_MAX) {
                 return APR_ENOMEM;
             }
-            output_free(o, rec, after);
+            output_free(o, rec, deferred);
         }
     }
     return APR_SUCCESS;
 }
 
 /* The record is free before the key has a block: so no block is without a record while entries are evicted. */
-static output_record_t *claim_locked(vault_outputs_t *o, const wanted_t *w, output_after_t *after)
+static output_record_t *claim_locked(vault_outputs_t *o, const lead_request_t *w, output_deferred_t *deferred)
 {
     vault_off_t key;
 
     while (!output_has_free(o)) {
-        if (!output_evict(o, NULL, 0, after)) {
+        if (!output_evict(o, NULL, 0, deferred)) {
             return NULL;
         }
     }
-    key = output_alloc(o, w->key, w->length, NULL, after);
+    key = output_alloc(o, w->key, w->length, NULL, deferred);
     return key ? output_claim(o, w->hash, key, w->length) : NULL;
 }
 
-static apr_status_t lead_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
+static apr_status_t lead_locked(vault_outputs_t *o, const lead_request_t *w, vault_output_lead_t *lead,
+                                output_deferred_t *deferred)
 {
     output_record_t *rec;
-    apr_status_t rv = look_locked(o, w, lead, after);
+    apr_status_t rv = find_lead_locked(o, w, lead, deferred);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rec = claim_locked(o, w, after);
+    rec = claim_locked(o, w, deferred);
     if (!rec) {
         return APR_ENOMEM;
     }
     rec->variant = w->variant;
     rec->epoch = o->epoch;
     output_store(&rec->lease, w->lease);
-    output_store(&rec->life, output_life(++o->table->numbers, OUTPUT_MAKING));
+    output_store(&rec->number_state, output_number_state(++o->table->numbers, OUTPUT_MAKING));
     o->table->misses++;
     set_ref(o, rec, lead);
     return APR_SUCCESS;
@@ -118,8 +120,8 @@ static apr_status_t lead_locked(vault_outputs_t *o, const wanted_t *w, vault_out
 apr_status_t vault_output_lead(vault_outputs_t *o, const char *key, apr_size_t length, apr_uint64_t variant,
                                unsigned slot, vault_output_lead_t *lead)
 {
-    wanted_t w = {key, length, 0, variant, vault_slot_lease(o->notifier, slot)};
-    output_after_t after = {0};
+    lead_request_t w = {key, length, 0, variant, vault_slot_lease(o->notifier, slot)};
+    output_deferred_t deferred = {0};
     apr_status_t rv;
     int again;
 
@@ -130,22 +132,22 @@ apr_status_t vault_output_lead(vault_outputs_t *o, const char *key, apr_size_t l
     w.hash = output_hash(o, key, length);
     do {
         output_lock(o);
-        rv = lead_locked(o, &w, lead, &after);
-        again = output_may_retry(rv, &after);
-        output_unlock(o, &after);
+        rv = lead_locked(o, &w, lead, &deferred);
+        again = output_may_retry(rv, &deferred);
+        output_unlock(o, &deferred);
     } while (again);
     return rv == APR_ENOMEM ? APR_ENOSPC : rv;
 }
 
 /* The lead keeps its record, which its child may be filling. With a variant of its own, no request finds it. */
-void vault_output_give_up(vault_outputs_t *o, const vault_output_ref_t *ref)
+void vault_output_forget_lead(vault_outputs_t *o, const vault_output_ref_t *ref)
 {
     output_record_t *rec;
 
     output_lock(o);
     rec = output_find(o, ref, OUTPUT_MAKING);
     if (rec) {
-        rec->variant = vault_hash(ref->index, &rec->life, sizeof(rec->life));
+        rec->variant = vault_hash(ref->index, &rec->number_state, sizeof(rec->number_state));
     }
     output_unlock(o, NULL);
 }
@@ -165,10 +167,10 @@ static vault_dep_t *find_dep(output_record_t *rec, vault_interest_t interest)
 }
 
 /* When few interests are left, entries create no new ones: pages need them. */
-static int has_room(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t interest)
+static int may_add_dep(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t interest)
 {
     return rec->dep_count < VAULT_OUTPUT_INTERESTS &&
-           (vault_interest_holders(o->notifier, interest) > 1 || !output_is_crowded(o));
+           (vault_interest_holders(o->notifier, interest) > 1 || !output_is_low_on_interests(o));
 }
 
 /* @param stamp  0: the one that is read now; else an older one */
@@ -182,7 +184,7 @@ static apr_status_t hold_locked(vault_outputs_t *o, output_record_t *rec, const 
     }
     dep.stamp = stamp ? stamp : dep.stamp;
     known = find_dep(rec, dep.interest);
-    if (!known && has_room(o, rec, dep.interest)) {
+    if (!known && may_add_dep(o, rec, dep.interest)) {
         rec->deps[rec->dep_count] = dep;
         output_store(&rec->dep_count, rec->dep_count + 1);
         return APR_SUCCESS;
@@ -206,8 +208,8 @@ apr_status_t vault_output_hold(vault_outputs_t *o, const vault_output_lead_t *le
     return rv;
 }
 
-unsigned vault_output_holds(vault_outputs_t *o, const vault_output_lead_t *lead,
-                            vault_dep_t deps[VAULT_OUTPUT_INTERESTS])
+unsigned vault_output_deps(vault_outputs_t *o, const vault_output_lead_t *lead,
+                           vault_dep_t deps[VAULT_OUTPUT_INTERESTS])
 {
     const output_record_t *rec;
     unsigned count = 0;
@@ -223,7 +225,7 @@ unsigned vault_output_holds(vault_outputs_t *o, const vault_output_lead_t *lead,
 }
 
 /* The name is held once more while its index is looked up. */
-static void unhold_locked(vault_outputs_t *o, output_record_t *rec, const char *name)
+static void release_locked(vault_outputs_t *o, output_record_t *rec, const char *name)
 {
     vault_dep_t dep, *known;
 
@@ -238,14 +240,14 @@ static void unhold_locked(vault_outputs_t *o, output_record_t *rec, const char *
     }
 }
 
-void vault_output_unhold(vault_outputs_t *o, const vault_output_lead_t *lead, const char *interest)
+void vault_output_release(vault_outputs_t *o, const vault_output_lead_t *lead, const char *interest)
 {
     output_record_t *rec;
 
     output_lock(o);
     rec = output_find(o, &lead->ref, OUTPUT_MAKING);
     if (rec) {
-        unhold_locked(o, rec, interest);
+        release_locked(o, rec, interest);
     }
     output_unlock(o, NULL);
 }
@@ -258,14 +260,14 @@ static apr_status_t hold_part_locked(vault_outputs_t *o, output_record_t *rec, c
 
     vault_interest_name(o->notifier, dep->interest, name, sizeof(name));
     if (!name[0]) {
-        rec->void_deps = 1;
+        rec->has_lost_dep = 1;
         return APR_SUCCESS;
     }
     return hold_locked(o, rec, name, dep->stamp);
 }
 
-apr_status_t vault_output_hold_all(vault_outputs_t *o, const vault_output_lead_t *lead,
-                                   const vault_output_entry_t *part)
+apr_status_t vault_output_hold_deps(vault_outputs_t *o, const vault_output_lead_t *lead,
+                                    const vault_output_entry_t *part)
 {
     output_record_t *rec;
     apr_status_t rv;
@@ -286,38 +288,38 @@ apr_status_t vault_output_hold_all(vault_outputs_t *o, const vault_output_lead_t
 
 /* --------------------------------------------------------------------- keep */
 
-static int is_void(const vault_outputs_t *o, const output_record_t *rec)
+static int is_invalid(const vault_outputs_t *o, const output_record_t *rec)
 {
-    return rec->dropped || rec->void_deps || output_moved(o, rec);
+    return rec->dropped || rec->has_lost_dep || output_moved(o, rec);
 }
 
 static apr_status_t reserve_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_content_t *c,
-                                   output_after_t *after)
+                                   output_deferred_t *deferred)
 {
-    if (!rec || is_void(o, rec)) {
+    if (!rec || is_invalid(o, rec)) {
         return APR_EAGAIN;
     }
     if (c->metadata_size && !rec->metadata) {
         rec->metadata_size = (apr_uint32_t)c->metadata_size;
-        output_store(&rec->metadata, output_alloc(o, NULL, c->metadata_size, rec, after));
+        output_store(&rec->metadata, output_alloc(o, NULL, c->metadata_size, rec, deferred));
         if (!rec->metadata) {
             return APR_ENOMEM;
         }
     }
-    return output_reserve(o, rec, VAULT_OUTPUT_PLAIN, c->body_size, after);
+    return output_reserve(o, rec, VAULT_OUTPUT_PLAIN, c->body_size, deferred);
 }
 
 static apr_status_t reserve(vault_outputs_t *o, const vault_output_ref_t *ref, const vault_output_content_t *c)
 {
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
     apr_status_t rv;
     int again;
 
     do {
         output_lock(o);
-        rv = reserve_locked(o, output_find(o, ref, OUTPUT_MAKING), c, &after);
-        again = output_may_retry(rv, &after);
-        output_unlock(o, &after);
+        rv = reserve_locked(o, output_find(o, ref, OUTPUT_MAKING), c, &deferred);
+        again = output_may_retry(rv, &deferred);
+        output_unlock(o, &deferred);
     } while (again);
     return rv;
 }
@@ -342,13 +344,13 @@ static apr_status_t fill(vault_outputs_t *o, const vault_output_ref_t *ref, cons
     return APR_SUCCESS;
 }
 
-/* An older entry of the variant is replaced: the new one knows by which interest it ended. */
-static void succeed(vault_outputs_t *o, output_record_t *rec, const output_record_t *old)
+/* The new entry takes over the counts of the one that it replaces, and notes which interest invalidated that one. */
+static void inherit_history(vault_outputs_t *o, output_record_t *rec, const output_record_t *old)
 {
     const vault_dep_t *moved = output_moved(o, old);
     char name[VAULT_INTEREST_MAX + 1];
 
-    output_use(o, rec, old->hits);
+    output_touch(o, rec, old->hits);
     rec->renewed = old->renewed + 1;
     o->table->renewed++;
     if (moved) {
@@ -358,7 +360,7 @@ static void succeed(vault_outputs_t *o, output_record_t *rec, const output_recor
 }
 
 /* Removes what the new entry replaces, and the least recently used one if there are too many of the key. */
-static void replace_locked(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
+static void replace_locked(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred)
 {
     const char *key = vault_heap_at(o->heap, rec->key);
     output_record_t *at, *next, *least = NULL;
@@ -366,29 +368,29 @@ static void replace_locked(vault_outputs_t *o, output_record_t *rec, output_afte
 
     for (at = output_next(o, NULL, rec->hash, key, rec->key_length); at; at = next) {
         next = output_next(o, at, rec->hash, key, rec->key_length);
-        if (at == rec || output_state(at) == OUTPUT_MAKING || after->count > OUTPUT_AFTER - 3) {
+        if (at == rec || output_state(at) == OUTPUT_MAKING || deferred->count > OUTPUT_DEFERRED_MAX - 3) {
             continue;
         }
         if (output_state(at) == OUTPUT_KEPT && at->variant == rec->variant) {
-            succeed(o, rec, at);
+            inherit_history(o, rec, at);
         }
         else if (output_state(at) == OUTPUT_KEPT) {
             kept++;
-            least = least && least->use < at->use ? least : at;
+            least = least && least->last_use < at->last_use ? least : at;
             continue;
         }
-        output_free(o, at, after);
+        output_free(o, at, deferred);
     }
     if (kept >= VAULT_OUTPUT_VARIANTS) {
-        output_free(o, least, after);
+        output_free(o, least, deferred);
         o->table->evicted++;
     }
 }
 
 static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_content_t *c,
-                                   output_after_t *after)
+                                   output_deferred_t *deferred)
 {
-    if (is_void(o, rec)) {
+    if (is_invalid(o, rec)) {
         return APR_EAGAIN;
     }
     rec->variant = c->variant ? c->variant : rec->variant;
@@ -397,9 +399,9 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     rec->current_at = vault_now();
     rec->stale_for = c->stale_for;
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
-    output_become(o, rec, OUTPUT_KEPT, after); /* first: else a process killed here leaves neither */
-    replace_locked(o, rec, after);
-    output_use(o, rec, 0);
+    output_set_state(o, rec, OUTPUT_KEPT, deferred); /* first: else a process killed here leaves neither */
+    replace_locked(o, rec, deferred);
+    output_touch(o, rec, 0);
     o->table->kept++;
     return APR_SUCCESS;
 }
@@ -407,7 +409,7 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
 apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *lead,
                                const vault_output_content_t *content)
 {
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
     output_record_t *rec;
     apr_status_t rv = reserve(o, &lead->ref, content);
 
@@ -417,12 +419,12 @@ apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *le
     output_lock(o);
     rec = output_find(o, &lead->ref, OUTPUT_MAKING);
     if (rec && rv == APR_SUCCESS) {
-        rv = publish_locked(o, rec, content, &after);
+        rv = publish_locked(o, rec, content, &deferred);
     }
     if (rec && rv != APR_SUCCESS) {
-        output_free(o, rec, &after);
+        output_free(o, rec, &deferred);
     }
-    output_unlock(o, &after);
+    output_unlock(o, &deferred);
     return rv == APR_SUCCESS || rv == APR_EAGAIN ? rv : APR_ENOSPC;
 }
 
@@ -442,15 +444,15 @@ static int has_kept(const vault_outputs_t *o, const output_record_t *rec)
 
 /* Of several marks of a key, only the newest is needed. */
 static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_output_personal_t *personal,
-                          output_after_t *after)
+                          output_deferred_t *deferred)
 {
     const char *key = vault_heap_at(o->heap, rec->key);
     output_record_t *at, *next;
 
     for (at = output_next(o, NULL, rec->hash, key, rec->key_length); at; at = next) {
         next = output_next(o, at, rec->hash, key, rec->key_length);
-        if (output_state(at) == OUTPUT_PERSONAL && after->count < OUTPUT_AFTER - 1) {
-            output_free(o, at, after);
+        if (output_state(at) == OUTPUT_PERSONAL && deferred->count < OUTPUT_DEFERRED_MAX - 1) {
+            output_free(o, at, deferred);
         }
     }
     output_release_deps(o, rec);
@@ -458,22 +460,22 @@ static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_
     rec->personal = personal->reason;
     rec->once = personal->once != 0;
     rec->until = vault_now() + VAULT_OUTPUT_PERSONAL_FOR;
-    output_become(o, rec, OUTPUT_PERSONAL, after);
+    output_set_state(o, rec, OUTPUT_PERSONAL, deferred);
     o->table->personal++;
 }
 
 void vault_output_abandon(vault_outputs_t *o, const vault_output_lead_t *lead, const vault_output_personal_t *personal)
 {
-    output_after_t after = {0};
+    output_deferred_t deferred = {0};
     output_record_t *rec;
 
     output_lock(o);
     rec = output_find(o, &lead->ref, OUTPUT_MAKING);
     if (rec && personal && !(personal->once && has_kept(o, rec))) {
-        mark_personal(o, rec, personal, &after);
+        mark_personal(o, rec, personal, &deferred);
     }
     else if (rec) {
-        output_free(o, rec, &after);
+        output_free(o, rec, &deferred);
     }
-    output_unlock(o, &after);
+    output_unlock(o, &deferred);
 }

@@ -70,41 +70,41 @@ void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr
     }
 }
 
-/* ------------------------------------------------------------- order of use */
+/* ---------------------------------------------------------------- LRU lists */
 
-static void link_use(vault_outputs_t *o, output_record_t *rec)
+static void lru_insert(vault_outputs_t *o, output_record_t *rec)
 {
-    output_order_t *order = &o->table->order[output_order(rec)];
+    output_lru_t *lru = &o->table->lru[output_lru(rec)];
     apr_uint32_t index = output_index(o, rec);
 
     rec->newer = 0;
-    rec->older = order->newest;
-    if (order->newest) {
-        o->records[order->newest].newer = index;
+    rec->older = lru->newest;
+    if (lru->newest) {
+        o->records[lru->newest].newer = index;
     }
     else {
-        order->oldest = index;
+        lru->oldest = index;
     }
-    order->newest = index;
-    order->length++;
+    lru->newest = index;
+    lru->length++;
 }
 
-static void unlink_use(vault_outputs_t *o, output_record_t *rec)
+static void lru_remove(vault_outputs_t *o, output_record_t *rec)
 {
-    output_order_t *order = &o->table->order[output_order(rec)];
+    output_lru_t *lru = &o->table->lru[output_lru(rec)];
 
-    *(rec->newer ? &o->records[rec->newer].older : &order->newest) = rec->older;
-    *(rec->older ? &o->records[rec->older].newer : &order->oldest) = rec->newer;
-    order->length--;
+    *(rec->newer ? &o->records[rec->newer].older : &lru->newest) = rec->older;
+    *(rec->older ? &o->records[rec->older].newer : &lru->oldest) = rec->newer;
+    lru->length--;
 }
 
-void output_use(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits)
+void output_touch(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits)
 {
     rec->used = vault_now();
-    rec->use = ++o->table->uses;
-    unlink_use(o, rec);
+    rec->last_use = ++o->table->uses;
+    lru_remove(o, rec);
     rec->hits += hits;
-    link_use(o, rec);
+    lru_insert(o, rec);
 }
 
 /* ------------------------------------------------------------------ buckets */
@@ -170,7 +170,7 @@ static void put_free(vault_outputs_t *o, output_record_t *rec)
 }
 
 /* The process died while it freed this record, or before it published it: this finishes the first, and undoes the
- * second. A file that is left is found by output_files_clean(). */
+ * second. A file that is left is found by output_files_remove_orphans(). */
 static void repair_free(vault_outputs_t *o, output_record_t *rec)
 {
     vault_interest_t waiters = take_waiters(rec);
@@ -187,30 +187,30 @@ static void repair_used(vault_outputs_t *o, output_record_t *rec)
     unsigned form;
 
     link_bucket(o, rec);
-    link_use(o, rec);
+    lru_insert(o, rec);
     o->table->count[output_state(rec)]++;
     for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
         o->table->files += rec->body[form].disk;
     }
 }
 
-/* The order of use starts again from that of the records. */
+/* The LRU lists are rebuilt in the order of the record indexes. */
 static void repair(vault_outputs_t *o)
 {
     output_table_t *t = o->table;
     apr_uint32_t i;
 
     t->free = 0;
-    memset(t->order, 0, sizeof(t->order));
+    memset(t->lru, 0, sizeof(t->lru));
     memset(t->count, 0, sizeof(t->count));
     memset(o->buckets, 0, ((apr_size_t)o->mask + 1) * sizeof(*o->buckets));
-    for (i = t->fresh; i >= 1; i--) {
+    for (i = t->high_water; i >= 1; i--) {
         if (output_state(&o->records[i]) == OUTPUT_FREE) {
             repair_free(o, &o->records[i]);
         }
     }
     t->files = 0;
-    for (i = 1; i <= t->fresh; i++) {
+    for (i = 1; i <= t->high_water; i++) {
         if (output_state(&o->records[i]) != OUTPUT_FREE) {
             repair_used(o, &o->records[i]);
         }
@@ -225,20 +225,20 @@ void output_lock(vault_outputs_t *o)
     }
 }
 
-void output_unlock(vault_outputs_t *o, output_after_t *after)
+void output_unlock(vault_outputs_t *o, output_deferred_t *deferred)
 {
     unsigned i;
 
     vault_lock_release(&o->table->lock);
-    for (i = 0; after && i < after->count; i++) {
-        if (after->item[i].waiters) {
-            vault_notifier_notify_interest(o->notifier, after->item[i].waiters, o->slot);
-            vault_interest_release(o->notifier, after->item[i].waiters);
+    for (i = 0; deferred && i < deferred->count; i++) {
+        if (deferred->item[i].waiters) {
+            vault_notifier_notify_interest(o->notifier, deferred->item[i].waiters, o->slot);
+            vault_interest_release(o->notifier, deferred->item[i].waiters);
         }
-        output_file_remove(o, &after->item[i].ref, after->item[i].files);
+        output_file_remove(o, &deferred->item[i].ref, deferred->item[i].files);
     }
-    if (after) {
-        after->count = 0;
+    if (deferred) {
+        deferred->count = 0;
     }
 }
 
@@ -246,7 +246,7 @@ void output_unlock(vault_outputs_t *o, output_after_t *after)
 
 int output_has_free(const vault_outputs_t *o)
 {
-    return o->table->free || o->table->fresh < o->max;
+    return o->table->free || o->table->high_water < o->max;
 }
 
 static output_record_t *take_free(vault_outputs_t *o)
@@ -257,9 +257,9 @@ static output_record_t *take_free(vault_outputs_t *o)
     if (rec) {
         t->free = rec->next;
     }
-    else if (t->fresh < o->max) {
-        rec = &o->records[t->fresh + 1];
-        output_store(&t->fresh, t->fresh + 1);
+    else if (t->high_water < o->max) {
+        rec = &o->records[t->high_water + 1];
+        output_store(&t->high_water, t->high_water + 1);
     }
     return rec;
 }
@@ -268,7 +268,7 @@ static output_record_t *take_free(vault_outputs_t *o)
 static void reset(output_record_t *rec)
 {
     rec->variant = rec->etag = rec->hits = rec->renewed = 0;
-    rec->metadata_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = rec->once = 0;
+    rec->metadata_size = rec->has_lost_dep = rec->dropped = rec->waits = rec->personal = rec->once = 0;
     rec->until = rec->stale_since = rec->current_at = rec->stale_for = 0;
     memset(rec->body, 0, sizeof(rec->body));
 }
@@ -283,42 +283,42 @@ output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t
         rec->key_length = (apr_uint32_t)length;
         rec->hash = hash;
         rec->made = rec->used = vault_now();
-        rec->use = ++o->table->uses;
+        rec->last_use = ++o->table->uses;
         link_bucket(o, rec);
-        link_use(o, rec);
+        lru_insert(o, rec);
         o->table->count[OUTPUT_MAKING]++;
     }
     return rec;
 }
 
-void output_leave(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
-                  output_after_t *after)
+void output_defer(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
+                  output_deferred_t *deferred)
 {
     if (waiters || files) {
-        after->item[after->count].ref = (vault_output_ref_t){output_index(o, rec), output_number(rec)};
-        after->item[after->count].waiters = waiters;
-        after->item[after->count++].files = files;
+        deferred->item[deferred->count].ref = (vault_output_ref_t){output_index(o, rec), output_number(rec)};
+        deferred->item[deferred->count].waiters = waiters;
+        deferred->item[deferred->count++].files = files;
     }
 }
 
-void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, output_after_t *after)
+void output_set_state(vault_outputs_t *o, output_record_t *rec, unsigned state, output_deferred_t *deferred)
 {
     o->table->count[output_state(rec)]--;
     o->table->count[state]++;
-    output_store(&rec->life, output_life(output_number(rec), state));
-    output_leave(o, rec, take_waiters(rec), 0, after);
+    output_store(&rec->number_state, output_number_state(output_number(rec), state));
+    output_defer(o, rec, take_waiters(rec), 0, deferred);
 }
 
-void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
+void output_free(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred)
 {
     unsigned files;
 
     o->table->count[output_state(rec)]--;
-    output_store(&rec->life, output_life(output_number(rec), OUTPUT_FREE));
+    output_store(&rec->number_state, output_number_state(output_number(rec), OUTPUT_FREE));
     unlink_bucket(o, rec);
-    unlink_use(o, rec);
+    lru_remove(o, rec);
     files = release_all(o, rec);
-    output_leave(o, rec, take_waiters(rec), files, after);
+    output_defer(o, rec, take_waiters(rec), files, deferred);
     put_free(o, rec);
 }
 
@@ -341,7 +341,7 @@ int output_is_stale(const vault_outputs_t *o, const output_record_t *rec, apr_ti
     return (rec->until && rec->until <= now) || output_moved(o, rec);
 }
 
-int output_is_crowded(const vault_outputs_t *o)
+int output_is_low_on_interests(const vault_outputs_t *o)
 {
     return vault_interest_count(o->notifier) > vault_notifier_interests(o->notifier) / 4 * 3;
 }

@@ -81,7 +81,8 @@ apr_status_t vault_outputs_create(vault_outputs_t **outputs, vault_segment_t *se
     o->limits = *limits;
     o->limits.root = limits->root ? apr_pstrdup(pool, limits->root) : NULL;
     if ((rv = carve_tables(o, segment, limits, pool)) != APR_SUCCESS ||
-        (rv = vault_lock_init(&o->table->lock)) != APR_SUCCESS || (rv = output_files_clean(o)) != APR_SUCCESS) {
+        (rv = vault_lock_init(&o->table->lock)) != APR_SUCCESS ||
+        (rv = output_files_remove_orphans(o)) != APR_SUCCESS) {
         return rv;
     }
     *outputs = o;
@@ -99,7 +100,7 @@ void vault_outputs_set_slot(vault_outputs_t *o, unsigned slot)
     o->epoch = (apr_uint32_t)output_load(&o->table->epoch);
 }
 
-void vault_outputs_outdate(vault_outputs_t *o)
+void vault_outputs_invalidate(vault_outputs_t *o)
 {
     __atomic_add_fetch(&o->table->epoch, 1, __ATOMIC_SEQ_CST);
 }
@@ -200,7 +201,7 @@ int vault_output_is_being_made(vault_outputs_t *o, const vault_output_ref_t *ref
 {
     const output_record_t *rec = output_find(o, ref, OUTPUT_MAKING);
 
-    return rec && !vault_lease_is_void(o->notifier, output_load(&rec->lease));
+    return rec && !vault_lease_is_expired(o->notifier, output_load(&rec->lease));
 }
 
 /* --------------------------------------------------------------------- body */
@@ -229,7 +230,7 @@ static apr_status_t read_locked(vault_outputs_t *o, const vault_output_ref_t *re
         memcpy(text, stored, *size);
     }
     o->table->hits++;
-    output_use(o, rec, 1);
+    output_touch(o, rec, 1);
     return APR_SUCCESS;
 }
 

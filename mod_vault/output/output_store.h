@@ -3,12 +3,13 @@
  * @file output_store.h
  * The output store: what was rendered, kept in shared memory together with what it depends on.
  *
- * An entry has a key, metadata, a body, and dependencies. The key is any string of bytes; several entries may have the
- * same key (variants), and the caller chooses one by their metadata. The first line of a key is its name: one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What
- * follows is shown nowhere, since it may contain what a request has sent. The store does not read the metadata. The
- * body is kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a
- * file. The dependencies are interests, each with the stamp that was captured before the data were read, and
- * optionally a time. The store holds these interests as a page does, so a notify moves their stamps.
+ * An entry has a key, metadata, a body, and dependencies. The key is any string of bytes; several entries may have
+ * the same key (variants), and the caller chooses one by their metadata. The first line of a key is its name: one
+ * word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What follows
+ * is shown nowhere, since it may contain what a request has sent. The store does not read the metadata. The body is
+ * kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a file.
+ * The dependencies are interests, each with the stamp that was captured before the data were read, and optionally a
+ * time. The store holds these interests as a page does, so a notify moves their stamps.
  *
  * An entry may be used only while vault_output_is_current() says so *after* the user of the entry holds the
  * interests itself, and the user continues from the stamps of the entry, never from newer ones. Then an answer made
@@ -81,9 +82,9 @@ const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *outputs
 /** The slot of this process, for vault_output_claim_form(). A child calls it once, before its first request. */
 void vault_outputs_set_slot(vault_outputs_t *outputs, unsigned slot);
 
-/** The configuration has changed: let the next sweep remove all entries of the processes that have begun before, and
- * those that they still make. Parent, before it forks the new children. */
-void vault_outputs_outdate(vault_outputs_t *outputs);
+/** The configuration has changed: invalidate the entries of all children that run now, and those that they are still
+ * making. The next sweep removes them. The parent calls this before it forks the new children. */
+void vault_outputs_invalidate(vault_outputs_t *outputs);
 
 /* ----------------------------------------------------------------- looking */
 
@@ -171,9 +172,9 @@ typedef struct vault_output_lead_t {
 apr_status_t vault_output_lead(vault_outputs_t *outputs, const char *key, apr_size_t length, apr_uint64_t variant,
                                unsigned slot, vault_output_lead_t *lead);
 
-/** The leader seems to hang: no request waits for it from now on, and the next one that asks leads beside it. What it makes
- * in the end is kept as that of any other. */
-void vault_output_give_up(vault_outputs_t *outputs, const vault_output_ref_t *ref);
+/** The leader may hang: forget its lead, as `Forget` of Go's singleflight does. No further request waits for it, and
+ * the next one with this key leads as well. What the first leader makes is still kept, if it is current then. */
+void vault_output_forget_lead(vault_outputs_t *outputs, const vault_output_ref_t *ref);
 
 /** Is the lead still open, in a child that lives? Takes no lock. */
 int vault_output_is_being_made(vault_outputs_t *outputs, const vault_output_ref_t *ref);
@@ -184,19 +185,20 @@ int vault_output_is_being_made(vault_outputs_t *outputs, const vault_output_ref_
  *         vault_interest_hold() */
 apr_status_t vault_output_hold(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
 
-/** The interests that the entry depends on so far, with their stamps.
+/** Copy the interests that the entry depends on so far, with their stamps.
  * @return how many; 0 also if the lead has ended */
-unsigned vault_output_holds(vault_outputs_t *outputs, const vault_output_lead_t *lead,
-                            vault_dep_t deps[VAULT_OUTPUT_INTERESTS]);
+unsigned vault_output_deps(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                           vault_dep_t deps[VAULT_OUTPUT_INTERESTS]);
 
-/** The entry does not depend on this interest after all, and on none that another entry has brought. */
-void vault_output_unhold(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
+/** Undo vault_output_hold(): the entry does not depend on this interest. Not after
+ * vault_output_hold_deps(), whose interests may include this one. */
+void vault_output_release(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
 
-/** Let the entry depend on what another one depends on, with the stamps of that one, as its output is part of this
- * one, and no longer than that. If the other one has gone meanwhile, vault_output_keep() returns APR_EAGAIN.
+/** Let the entry depend on the interests and the time limit of `part`, whose output it contains, with the stamps of
+ * `part`. If `part` has been removed meanwhile, vault_output_keep() returns APR_EAGAIN.
  * @return as vault_output_hold() */
-apr_status_t vault_output_hold_all(vault_outputs_t *outputs, const vault_output_lead_t *lead,
-                                   const vault_output_entry_t *part);
+apr_status_t vault_output_hold_deps(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                                    const vault_output_entry_t *part);
 
 /** What is to be kept. */
 typedef struct vault_output_content_t {

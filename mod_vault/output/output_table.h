@@ -39,18 +39,18 @@ typedef struct output_body_t {
 } output_body_t;
 
 typedef struct output_record_t {
-    apr_uint64_t life;       /* lock; atomic; truth; number << 2 | state */
-    vault_lease_t lease;     /* lock; atomic; of the child that leads */
-    apr_uint64_t hash;       /* lock; of the key */
-    apr_uint64_t variant;    /* lock */
-    vault_off_t key;         /* lock; truth */
-    vault_off_t metadata;    /* lock; truth; 0: none */
+    apr_uint64_t number_state; /* lock; atomic; truth; number << 2 | state */
+    vault_lease_t lease;       /* lock; atomic; of the child that leads */
+    apr_uint64_t hash;         /* lock; of the key */
+    apr_uint64_t variant;      /* lock */
+    vault_off_t key;           /* lock; truth */
+    vault_off_t metadata;      /* lock; truth; 0: none */
     vault_off_t note;        /* lock; truth; a string: why it is personal, or the interest that ended the last entry */
     apr_uint32_t key_length; /* lock */
     apr_uint32_t metadata_size;    /* lock */
     vault_interest_t waiters;      /* lock; truth; 0: no request waits */
     apr_uint32_t dep_count;        /* lock; truth */
-    apr_uint32_t void_deps;        /* lock; a dependency moved before the store could hold it: nothing is to be kept */
+    apr_uint32_t has_lost_dep;     /* lock; a dependency moved before the store could hold it: nothing is to be kept */
     apr_uint32_t dropped;          /* lock; nothing is to be kept */
     apr_uint32_t waits;            /* lock; requests that were told to wait */
     apr_uint32_t personal;         /* lock; why, if it is: vault_personal_t */
@@ -61,11 +61,11 @@ typedef struct output_record_t {
     apr_time_t current_at;         /* lock; when it was last found to be current */
     apr_interval_time_t stale_for; /* lock; how long it may be used when it is outdated */
     apr_time_t used;               /* lock */
-    apr_uint64_t use;              /* lock; the number of the last use: a higher one is more recent */
+    apr_uint64_t last_use;         /* lock; the number of the last use: a higher one is more recent */
     apr_uint64_t hits;             /* lock */
     apr_uint64_t renewed;          /* lock; how many entries of the same key and variant it comes after */
     apr_uint32_t next;             /* lock; derived; in its bucket, or in the free list */
-    apr_uint32_t newer, older;     /* lock; derived; in its list in the order of use */
+    apr_uint32_t newer, older;     /* lock; derived; in its LRU list */
     apr_uint32_t epoch;            /* lock; of the child that leads or has led */
     output_body_t body[VAULT_OUTPUT_FORMS];
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
@@ -73,31 +73,31 @@ typedef struct output_record_t {
 
 _Static_assert(sizeof(output_record_t) % 8 == 0, "the record is part of the layout: raise RETAINED in child.c with it");
 
-/** Two lists of records, each in the order of use: of those that were never used since they were made, and of those that
- * were. A request for many URLs that differ by their queries fills the first list only (output_evict()). */
-enum { OUTPUT_UNUSED, OUTPUT_USED, OUTPUT_ORDERS };
+/** A segmented LRU: new entries are on probation until their first hit, and then protected. So a client that requests
+ * many URLs once, for instance with different queries, fills the probation list only (output_evict()). */
+enum { OUTPUT_PROBATION, OUTPUT_PROTECTED, OUTPUT_LRU_LISTS };
 
-typedef struct output_order_t {
+typedef struct output_lru_t {
     apr_uint32_t newest; /* the most recently used record */
     apr_uint32_t oldest;
     apr_uint32_t length;
-} output_order_t;
+} output_lru_t;
 
 typedef struct output_table_t {
     vault_lock_t lock;
-    apr_uint64_t numbers;                /* lock; the last number given to an entry */
-    apr_uint64_t uses;                   /* lock; the last number given to a use */
-    apr_uint32_t fresh;                  /* lock; atomic; truth; records above this one have never been used */
-    apr_uint32_t free;                   /* lock; derived; the first free record */
-    output_order_t order[OUTPUT_ORDERS]; /* lock; derived */
-    apr_uint32_t count[4];               /* lock; derived; records by state, without the free ones */
-    apr_uint64_t files;                  /* lock; derived; bytes in files */
-    apr_uint64_t epoch;                  /* atomic; the number of times that all entries were outdated */
-    apr_uint64_t swept;                  /* atomic; when a child last swept */
-    apr_uint32_t deaths;       /* atomic; children that had been killed when files were last compared with entries */
-    apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
-    apr_uint64_t write_errors; /* atomic; how often */
-    apr_uint64_t errors_told;  /* atomic; of these, what vault_outputs_write_errors() has returned */
+    apr_uint64_t numbers;               /* lock; the last number given to an entry */
+    apr_uint64_t uses;                  /* lock; the last number given to a use */
+    apr_uint32_t high_water;            /* lock; atomic; truth; high-water mark: the highest index ever used */
+    apr_uint32_t free;                  /* lock; derived; the first free record */
+    output_lru_t lru[OUTPUT_LRU_LISTS]; /* lock; derived */
+    apr_uint32_t count[4];              /* lock; derived; records by state, without the free ones */
+    apr_uint64_t files;                 /* lock; derived; bytes in files */
+    apr_uint64_t epoch;                 /* atomic; the number of times that all entries were outdated */
+    apr_uint64_t swept;                 /* atomic; when a child last swept */
+    apr_uint32_t deaths;          /* atomic; children that had been killed when files were last compared with entries */
+    apr_status_t write_error;     /* atomic; why a file could not be written, the last time */
+    apr_uint64_t write_errors;    /* atomic; how often */
+    apr_uint64_t errors_reported; /* atomic; of these, what vault_outputs_write_errors() has returned */
     apr_uint64_t kept, hits, misses, renewed, evicted, personal, waits; /* lock; since the start */
 } output_table_t;
 
@@ -119,19 +119,19 @@ struct vault_outputs_t {
 #define output_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define output_store(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
-static inline apr_uint64_t output_life(apr_uint64_t number, unsigned state)
+static inline apr_uint64_t output_number_state(apr_uint64_t number, unsigned state)
 {
     return number << 2 | state;
 }
 
 static inline unsigned output_state(const output_record_t *rec)
 {
-    return (unsigned)(output_load(&rec->life) & 3);
+    return (unsigned)(output_load(&rec->number_state) & 3);
 }
 
 static inline apr_uint64_t output_number(const output_record_t *rec)
 {
-    return output_load(&rec->life) >> 2;
+    return output_load(&rec->number_state) >> 2;
 }
 
 /** NULL for 0 and for indexes beyond the table. */
@@ -145,7 +145,7 @@ static inline output_record_t *output_find(const vault_outputs_t *o, const vault
 {
     output_record_t *rec = output_at(o, ref->index);
 
-    return rec && output_load(&rec->life) == output_life(ref->number, state) ? rec : NULL;
+    return rec && output_load(&rec->number_state) == output_number_state(ref->number, state) ? rec : NULL;
 }
 
 static inline apr_uint32_t output_index(const vault_outputs_t *o, const output_record_t *rec)
@@ -161,22 +161,23 @@ static inline unsigned output_deps(const output_record_t *rec)
 
 /* -------------------------------------------------------------------- lock */
 
-/** What is to be done when the lock has been released: wake requests and remove files. Zeroed by the caller. */
-#define OUTPUT_AFTER 16
-typedef struct output_after_t {
+/** Work that output_unlock() does after it has released the lock: wake requests and remove files. The caller zeroes
+ * it. */
+#define OUTPUT_DEFERRED_MAX 16
+typedef struct output_deferred_t {
     unsigned count;
     struct {
         vault_output_ref_t ref;
         vault_interest_t waiters; /* notify and release it; 0: none */
         unsigned files;           /* a bit for each form that has a file */
-    } item[OUTPUT_AFTER];
-} output_after_t;
+    } item[OUTPUT_DEFERRED_MAX];
+} output_deferred_t;
 
 /** Take the lock. If its last owner died, rebuild what is derived, finish what it gave back, and notify all. */
 void output_lock(vault_outputs_t *o);
 
-/** Release the lock, and do what is left. `after` is empty then. NULL: nothing is left. */
-void output_unlock(vault_outputs_t *o, output_after_t *after);
+/** Release the lock, and do the deferred work, which empties `deferred`. NULL: there is none. */
+void output_unlock(vault_outputs_t *o, output_deferred_t *deferred);
 
 /* ----------------------------------------------------------------- records; all of these under the lock */
 
@@ -186,18 +187,18 @@ int output_has_free(const vault_outputs_t *o);
 /** A free record for this key, in its bucket, being made. @return NULL: there is none */
 output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t key, apr_size_t length);
 
-/** Free a record with everything that it has. `after` has room. */
-void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after);
+/** Free a record with its blocks, interests and files. `deferred` must have room. */
+void output_free(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred);
 
-/** Change the state of a record that is in use. Those who wait for it are told; `after` has room. */
-void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, output_after_t *after);
+/** Change the state of a record that is in use, and defer the notify of its waiters. `deferred` must have room. */
+void output_set_state(vault_outputs_t *o, output_record_t *rec, unsigned state, output_deferred_t *deferred);
 
-/** Leave it to output_unlock() to notify those who wait, and to remove files. `after` has room. */
-void output_leave(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
-                  output_after_t *after);
+/** Have output_unlock() notify the waiters and remove the files. `deferred` must have room. */
+void output_defer(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
+                  output_deferred_t *deferred);
 
-/** End the claims on forms of children that have ended. `after` has room. */
-void output_end_void_claims(vault_outputs_t *o, output_record_t *rec, output_after_t *after);
+/** Drop claims on forms whose child has ended. `deferred` must have room. */
+void output_drop_expired_claims(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred);
 
 /** Release the interests that an entry depends on. */
 void output_release_deps(vault_outputs_t *o, output_record_t *rec);
@@ -208,15 +209,15 @@ void output_free_block(vault_outputs_t *o, vault_off_t *place);
 /** Give back a form's block and its bytes in files. @return 1: its file is to be removed */
 int output_free_body(vault_outputs_t *o, output_body_t *body);
 
-/** The list of the record. An entry that replaces one which was used counts as used: it has the same key. */
-static inline unsigned output_order(const output_record_t *rec)
+/** The LRU list of the record. An entry inherits the hits of the one that it replaces. */
+static inline unsigned output_lru(const output_record_t *rec)
 {
-    return rec->hits ? OUTPUT_USED : OUTPUT_UNUSED;
+    return rec->hits ? OUTPUT_PROTECTED : OUTPUT_PROBATION;
 }
 
-/** Count `hits` uses, of this entry or of the one that it replaces: the record becomes the most recently used one of its
+/** Add `hits`, of this entry or of the one that it replaces, and make the record the most recently used one of its
  * list. */
-void output_use(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits);
+void output_touch(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits);
 
 /** The hash of a key. */
 apr_uint64_t output_hash(const vault_outputs_t *o, const char *key, apr_size_t length);
@@ -231,14 +232,14 @@ const vault_dep_t *output_moved(const vault_outputs_t *o, const output_record_t 
 /** Is it outdated, by its stamps or by its time? */
 int output_is_stale(const vault_outputs_t *o, const output_record_t *rec, apr_time_t now);
 
-/** Are few interests left? Takes no lock. */
-int output_is_crowded(const vault_outputs_t *o);
+/** Is the notifier's table more than three quarters full? Takes no lock. */
+int output_is_low_on_interests(const vault_outputs_t *o);
 
 /** How many records one step of a walk over all of them looks at: the lock is released in between. */
 #define OUTPUT_STEP 64
 
-/** Is the record in use, and does its key fit? @param filter  NULL: all fit */
-int output_fits(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter);
+/** Is the record in use, and does its key match? @param filter  NULL: all match */
+int output_matches(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter);
 
 /** The name of a record's key, in shared memory. @param length  receives its length */
 const char *output_name(const vault_outputs_t *o, const output_record_t *rec, apr_size_t *length);
@@ -248,28 +249,27 @@ void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr
 
 /* ---------------------------------------------------------------- eviction; under the lock */
 
-/** Evict an entry, but not `except`, and none that is being made: the least recently used one of those that were used, or,
- * where those that were not are more than a quarter of all, of these. So what all visitors use stays when one client asks
- * for many URLs once.
+/** Evict the least recently used entry, of the probation list if it has more than a quarter of all entries, otherwise
+ * of the protected list. Does not evict `except`, or an entry that is being made.
  * @param disk  only an entry that has a file
- * @return 0: there is none, or `after` is full */
-int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after);
+ * @return 0: there is none, or `deferred` is full */
+int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_deferred_t *deferred);
 
 /** Copy `size` bytes into a block; evicts entries but `except`.
  * @param data  NULL: the caller fills the block
  * @return 0: there is no room */
 vault_off_t output_alloc(vault_outputs_t *o, const void *data, apr_size_t size, const output_record_t *except,
-                         output_after_t *after);
+                         output_deferred_t *deferred);
 
 /** Reserve memory or bytes of a file for a form, which is then RESERVED; evicts other entries.
- * @return APR_SUCCESS; APR_ENOMEM there is no room (now, if `after` is full); APR_ENOSPC it does not fit */
+ * @return APR_SUCCESS; APR_ENOMEM there is no room (now, if `deferred` is full); APR_ENOSPC it does not fit */
 apr_status_t output_reserve(vault_outputs_t *o, output_record_t *rec, vault_output_form_t form, apr_size_t size,
-                            output_after_t *after);
+                            output_deferred_t *deferred);
 
-/** Another try after APR_ENOMEM makes sense: `after` was full. */
-static inline int output_may_retry(apr_status_t rv, const output_after_t *after)
+/** Did APR_ENOMEM only mean that `deferred` was full? Then unlocking empties it, and another try may succeed. */
+static inline int output_may_retry(apr_status_t rv, const output_deferred_t *deferred)
 {
-    return rv == APR_ENOMEM && after->count == OUTPUT_AFTER;
+    return rv == APR_ENOMEM && deferred->count == OUTPUT_DEFERRED_MAX;
 }
 
 /* ------------------------------------------------------------------- files; without the lock */
@@ -287,8 +287,8 @@ apr_status_t output_file_open(const vault_outputs_t *o, const vault_output_ref_t
 /** Remove the files of these forms. */
 void output_file_remove(const vault_outputs_t *o, const vault_output_ref_t *ref, unsigned forms);
 
-/** Remove the files that no entry has: all at the start, later those that killed processes left.
+/** Remove the files that belong to no entry: all at the start, later those that killed processes left behind.
  * @return APR_SUCCESS; or why the folder cannot be read */
-apr_status_t output_files_clean(const vault_outputs_t *o);
+apr_status_t output_files_remove_orphans(const vault_outputs_t *o);
 
 #endif

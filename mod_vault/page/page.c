@@ -115,7 +115,7 @@ static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vaul
 /* A page is not polled when its last poll has left it, or the child of that poll has died. */
 static int is_polled(const vault_pages_t *p, const vault_page_record_t *rec, apr_time_t now)
 {
-    return rec->idle_since >= (apr_uint64_t)now && !vault_lease_is_void(p->notifier, rec->lease);
+    return rec->idle_since >= (apr_uint64_t)now && !vault_lease_is_expired(p->notifier, rec->lease);
 }
 
 int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t now)

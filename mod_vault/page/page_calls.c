@@ -86,7 +86,7 @@ static apr_status_t lock_open(vault_pages_t *p, const vault_calls_t *calls, vaul
         return APR_NOTFOUND;
     }
     open = rec->calls_open != VAULT_CALLS_CLOSED && rec->calls_run == calls->run && rec->calls_key == calls->key &&
-           (rec->calls_open == VAULT_CALLS_VIEW || !vault_lease_is_void(p->notifier, rec->lease));
+           (rec->calls_open == VAULT_CALLS_VIEW || !vault_lease_is_expired(p->notifier, rec->lease));
     if (!open) {
         vault_lock_release(&rec->lock);
         return APR_ECONNABORTED;

@@ -210,7 +210,8 @@ static void finish_drop(vault_pages_t *p, apr_uint32_t index)
 
 static int is_orphaned(const vault_pages_t *p, const vault_page_record_t *rec, apr_time_t now)
 {
-    return (apr_time_t)vault_load(&rec->idle_since) > now && vault_lease_is_void(p->notifier, vault_load(&rec->lease));
+    return (apr_time_t)vault_load(&rec->idle_since) > now &&
+           vault_lease_is_expired(p->notifier, vault_load(&rec->lease));
 }
 
 /* The poll died with its child and left no trace: the page counts as idle from the time when this is noticed. */

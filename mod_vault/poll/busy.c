@@ -11,7 +11,7 @@
 typedef struct busy_t {
     const char *url;
     vault_output_lead_t lead; /* ref.index 0: it is not busy */
-    apr_time_t until; /* then the poll gives it up */
+    apr_time_t until;         /* then the poll gives it up */
     int waited;
 } busy_t;
 
@@ -53,7 +53,7 @@ int vault_busy_is(vault_busy_t *busy, const char *url)
         b->lead.ref.index = 0;
     }
     else if (b && b->lead.ref.index && vault_now() >= b->until) {
-        vault_output_give_up(vault_server->outputs, &b->lead.ref);
+        vault_output_forget_lead(vault_server->outputs, &b->lead.ref);
         b->lead.ref.index = 0;
         b->waited = 0;
     }

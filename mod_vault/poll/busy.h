@@ -4,9 +4,9 @@
  * The methods of a page that another request is running now: the poll waits for the output of that request, without a
  * thread, as it waits for any interest.
  *
- * The other request may hang, in a statement of a database or in an application. So a poll waits for a limited
- * time and then gives it up (vault_output_give_up()): one of the polls that wait runs the method, the others wait for that
- * one.
+ * The other request may hang, in a statement of a database or in an application. So a poll waits for a limited time
+ * and then gives it up (vault_output_forget_lead()): one of the polls that wait runs the method, the others wait for
+ * that one.
  *
  * The order is that of all waiting: arm the interest, then look. A poll that arms `waiters` and then finds that the
  * output is still being made is notified when that ends (output_store.h).
@@ -36,8 +36,8 @@ void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lea
 int vault_busy_is(vault_busy_t *busy, const char *url);
 
 /** Has the poll waited for another request that ran the method, since it last ran it itself, until that one ended? It
- * does not wait again then: that request has made nothing that it can use, and waiting for one another in turn would take
- * longer than running the method. Forgets it. */
+ * does not wait again then: that request has made nothing that it can use, and waiting for one another in turn would
+ * take longer than running the method. Forgets it. */
 int vault_busy_has_waited(vault_busy_t *busy, const char *url);
 
 /** The earlier of `at` and the next time after `now` when the poll gives up a request. */

@@ -91,8 +91,9 @@ static vault_reuse_t find(vault_context_t *x, asked_t *a, vault_output_t *output
     }
 }
 
-/* The interests that the handler may name after it has read its data: those of VaultInterest, and those that it has named
- * for this page, and for others. The store holds them before the handler runs, so a notify from then on outdates the output. */
+/* The interests that the handler may name after it has read its data: those of VaultInterest, and those that it has
+ * named for this page, and for others. The store holds them before the handler runs, so a notify from then on
+ * outdates the output. */
 static void expect_interests(vault_context_t *x, const asked_t *a)
 {
     const vault_method_t *m = vault_state_method(vault_page_txn_base(x->txn), vault_page_txn_url(x->txn));
@@ -107,7 +108,7 @@ static void expect_interests(vault_context_t *x, const asked_t *a)
         vault_recorded_expect(x->recording, m->deps);
     }
     vault_cache_interests_hold(x->recording, a->interests);
-    held->nelts = (int)vault_output_holds(vault_server->outputs, &x->recording->lead, (vault_dep_t *)held->elts);
+    held->nelts = (int)vault_output_deps(vault_server->outputs, &x->recording->lead, (vault_dep_t *)held->elts);
     vault_page_txn_expect(x->txn, held);
 }
 
@@ -134,8 +135,8 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
     return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, lead);
 }
 
-/* An interest of VaultInterest that is an expression, or has a condition, counts for this page only: both can look at the
- * request and at the answer, so nothing says that a kept run would have got the same interest for this page. */
+/* An interest of VaultInterest that is an expression, or has a condition, counts for this page only: both can look at
+ * the request and at the answer, so nothing says that a kept run would have got the same interest for this page. */
 static int has_own_interests(const request_rec *sub)
 {
     return !vault_rules_are_fixed(vault_view_conf_of(sub)->interests);

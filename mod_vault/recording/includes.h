@@ -4,8 +4,8 @@
  * The paths of the site that an output includes: by `include virtual`, or as a part (cache/cache_part.h).
  *
  * httpd decides anew for each request whether a path may be included, and which file or handler it means. So a kept
- * output lists the paths, and each request looks all of them up, with httpd's access control, before it uses the output.
- * If a lookup has another result than that of the request that rendered the output, the output is not used.
+ * output lists the paths, and each request looks all of them up, with httpd's access control, before it uses the
+ * output. If a lookup has another result than that of the request that rendered the output, the output is not used.
  */
 #ifndef VAULT_INCLUDES_H
 #define VAULT_INCLUDES_H

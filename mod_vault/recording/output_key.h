@@ -13,7 +13,8 @@
 typedef struct vault_output_what_t {
     const char *kind; /* one word */
     const char *url; /* the path and query as they were sent. NULL: the output is shared by construction, so it does not
-                         * depend on the query and the name in Host, and no client can fill the store by inventing some */
+                         * depend on the query and the name in Host, and no client can fill the store by inventing
+                         * some */
     const char *varies; /* what else tells outputs apart; not shown to administrators */
 } vault_output_what_t;
 

@@ -51,7 +51,7 @@ static void release_unused(const vault_recording_t *rec)
     for (i = 0; !rec->has_part && i < rec->held->nelts; i++) {
         const vault_recording_held_t *h = &APR_ARRAY_IDX(rec->held, i, vault_recording_held_t);
         if (!h->is_used) {
-            vault_output_unhold(vault_server->outputs, &rec->lead, h->interest);
+            vault_output_release(vault_server->outputs, &rec->lead, h->interest);
         }
     }
 }
@@ -324,7 +324,7 @@ void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *pa
     }
     for (; rec; rec = rec->outer) {
         rec->has_part = 1;
-        if (vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS) {
+        if (vault_output_hold_deps(vault_server->outputs, &rec->lead, part) != APR_SUCCESS) {
             drop_one(rec, VAULT_PERSONAL_NOT, "a part of it cannot be held");
         }
         read_all(rec->metadata.properties, metadata->properties);

@@ -72,7 +72,7 @@ static int have_changed(const vault_outputs_t *outputs)
 void vault_server_outputs_restart(vault_outputs_t *outputs, server_rec *s)
 {
     if (outputs) {
-        vault_outputs_outdate(outputs);
+        vault_outputs_invalidate(outputs);
     }
     if (have_changed(outputs)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,

@@ -8,9 +8,9 @@
  * outdated, and its answer can be late.
  *
  * A method of a poll can read the session. It depends on the session's interest, so it runs again when a property has
- * changed. Without a session it depends on an interest of the client's address, which is notified when a session is made
- * there. The view of a page without a session depends on it, too, so its first poll knows what was made since the view.
- * With each poll it is compared which session the browser has and which one the method has seen.
+ * changed. Without a session it depends on an interest of the client's address, which is notified when a session is
+ * made there. The view of a page without a session depends on it, too, so its first poll knows what was made since
+ * the view. With each poll it is compared which session the browser has and which one the method has seen.
  *
  * Thread: the one that owns the request.
  */

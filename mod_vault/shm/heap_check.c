@@ -3,13 +3,13 @@
  * kinds and bitmaps of the spans. */
 #include "shm/heap_spans.h"
 
-typedef struct census_t {
+typedef struct check_t {
     apr_uint64_t bytes;
     apr_uint32_t with_room; /* spans that should be in a list */
     apr_uint32_t covered;   /* spans that the last one covers */
-} census_t;
+} check_t;
 
-static const char *check_run_locked(vault_heap_t *h, apr_uint32_t i, census_t *census)
+static const char *check_run_locked(vault_heap_t *h, apr_uint32_t i, check_t *census)
 {
     apr_uint32_t length = vault_span_run_length(h, i), rest;
 
@@ -23,7 +23,7 @@ static const char *check_run_locked(vault_heap_t *h, apr_uint32_t i, census_t *c
     return length ? NULL : "a run has an impossible length";
 }
 
-static const char *check_span_locked(vault_heap_t *h, apr_uint32_t i, census_t *census)
+static const char *check_span_locked(vault_heap_t *h, apr_uint32_t i, check_t *census)
 {
     vault_span_t *span = &h->spans[i];
     unsigned used = vault_span_blocks_in_use(span);
@@ -70,7 +70,7 @@ static const char *check_lists_locked(vault_heap_t *h, apr_uint32_t with_room)
 
 const char *vault_heap_check(vault_heap_t *h)
 {
-    census_t census = {0, 0, 1};
+    check_t census = {0, 0, 1};
     const char *wrong = NULL;
     apr_uint32_t i;
 

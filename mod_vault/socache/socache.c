@@ -159,7 +159,8 @@ static void prepare_fetch(vault_socache_call_t *call, const vault_output_packet_
     name_of(packet->key, packet->key_size, call->name);
 }
 
-/* An output that was made in the future comes from a server whose clock differs, so its time limit means nothing here. */
+/* An output that was made in the future comes from a server whose clock differs, so its time limit means nothing
+ * here. */
 static const char *judge_times(const vault_output_packet_t *p, apr_time_t now)
 {
     return p->made > now + apr_time_from_sec(1) ? "the clocks of the servers differ"

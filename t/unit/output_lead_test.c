@@ -40,15 +40,15 @@ static void one_that_hangs_is_given_up(void)
     store_begin(&s, DEFAULTS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &hangs), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
-    vault_output_give_up(s.o, &other.ref);
+    vault_output_forget_lead(s.o, &other.ref);
     CU_ASSERT(vault_output_is_being_made(s.o, &hangs.ref)); /* it is still there */
     CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &next), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
     CU_ASSERT_EQUAL(other.ref.number, next.ref.number); /* others wait for the one that took its place */
-    vault_output_give_up(s.o, &hangs.ref);              /* by one who has waited as long */
+    vault_output_forget_lead(s.o, &hangs.ref);          /* by one who has waited as long */
     CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &other), APR_EBUSY);
     CU_ASSERT_EQUAL(store_keep(&s, &next, "next"), APR_SUCCESS);
-    vault_output_give_up(s.o, &next.ref); /* too late */
+    vault_output_forget_lead(s.o, &next.ref); /* too late */
     CU_ASSERT_STRING_EQUAL(store_read(&s, "k"), "next");
     vault_output_abandon(s.o, &hangs, NULL);
     CU_ASSERT_EQUAL(vault_output_is_being_made(s.o, &hangs.ref), 0);
@@ -184,18 +184,18 @@ static void an_interest_that_is_not_needed_ends_no_entry(void)
 
     store_begin(&s, DEFAULTS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 0);
+    CU_ASSERT_EQUAL(vault_output_deps(s.o, &lead, deps), 0);
     CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "needed"), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "expected"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 2);
+    CU_ASSERT_EQUAL(vault_output_deps(s.o, &lead, deps), 2);
     CU_ASSERT_EQUAL(vault_interest_stamp(s.f.notifier, deps[1].interest), deps[1].stamp);
-    vault_output_unhold(s.o, &lead, "expected");
-    vault_output_unhold(s.o, &lead, "expected");
-    vault_output_unhold(s.o, &lead, "another");
-    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 1);
+    vault_output_release(s.o, &lead, "expected");
+    vault_output_release(s.o, &lead, "expected");
+    vault_output_release(s.o, &lead, "another");
+    CU_ASSERT_EQUAL(vault_output_deps(s.o, &lead, deps), 1);
     CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 1);
     CU_ASSERT_EQUAL(store_keep(&s, &lead, "text"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 0); /* the lead has ended */
+    CU_ASSERT_EQUAL(vault_output_deps(s.o, &lead, deps), 0); /* the lead has ended */
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_ENTRY);
     CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "expected", 0), APR_NOTFOUND);
     CU_ASSERT(vault_output_is_current(s.o, &entry, vault_now()));

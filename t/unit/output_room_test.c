@@ -260,7 +260,7 @@ static void a_restart_outdates_all(void)
     store_begin(&s, DEFAULTS);
     store_make(&s, "before", 0, "x", "body");
     CU_ASSERT_EQUAL(store_lead(&s, "late", 0, &lead), APR_SUCCESS);
-    vault_outputs_outdate(s.o);
+    vault_outputs_invalidate(s.o);
     CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_SUCCESS);
     vault_outputs_sweep(s.o, now + apr_time_from_sec(10), 0);
     CU_ASSERT_EQUAL(store_totals(&s).entries, 0);

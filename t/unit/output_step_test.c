@@ -56,7 +56,7 @@ static void hold_some(call_t *c)
 
 static void hold_a_part(call_t *c)
 {
-    vault_output_hold_all(c->s.o, &c->lead, &c->entry);
+    vault_output_hold_deps(c->s.o, &c->lead, &c->entry);
 }
 
 static void keep(call_t *c, const char *body, apr_size_t size)

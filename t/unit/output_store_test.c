@@ -293,7 +293,7 @@ static void a_whole_has_the_stamps_of_its_parts(void)
         if (rows[i].dropped) {
             vault_outputs_drop(s.o, &(vault_output_filter_t){.part = "part"});
         }
-        CHECK_ROW(vault_output_hold_all(s.o, &lead, &part) == APR_SUCCESS, rows[i].why);
+        CHECK_ROW(vault_output_hold_deps(s.o, &lead, &part) == APR_SUCCESS, rows[i].why);
         CHECK_ROW(store_keep(&s, &lead, "whole") == rows[i].rv, rows[i].why);
         CHECK_ROW(store_find(&s, "whole", &whole) == (rows[i].rv == APR_SUCCESS), rows[i].why);
         store_end(&s);
@@ -344,11 +344,11 @@ static void a_whole_lasts_no_longer_than_its_parts(void)
 
     store_begin(&s, DEFAULTS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_output_hold_all(s.o, &lead, &part), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_hold_deps(s.o, &lead, &part), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_SUCCESS);
     CU_ASSERT(store_find(&s, "k", &whole) && whole.until == part.until);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_output_hold_all(s.o, &lead, &part), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_hold_deps(s.o, &lead, &part), APR_SUCCESS);
     content.until = earlier;
     CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_SUCCESS);
     CU_ASSERT(store_find(&s, "k", &whole) && whole.until == earlier);

@@ -20,11 +20,13 @@ const isFree = (port) => new Promise((done) => {
   server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
 });
 
+const ports = (first) => Array.from({ length: 8 }, (_, i) => first + i);
+
 /** Eight free ports in a row. */
 async function freePorts() {
   for (;;) {
     const first = 20_000 + 8 * Math.floor(Math.random() * 1000);
-    const free = await Promise.all(Array.from({ length: 8 }, (_, i) => isFree(first + i)));
+    const free = await Promise.all(ports(first).map(isFree));
     if (free.every(Boolean)) return first;
   }
 }
@@ -107,6 +109,7 @@ describe('scripts/demo cluster', { skip, ...limit }, () => {
     const [code] = await once(demo, 'exit');
     assert.equal(code, 0, said);
     assert.ok(!existsSync(folder));
-    assert.ok((await Promise.all(Array.from({ length: 8 }, (_, i) => isFree(port + i)))).every(Boolean), 'the ports are free');
+    const free = await Promise.all(ports(port).map(isFree));
+    assert.deepEqual(ports(port).filter((_, i) => !free[i]), [], 'the ports are free');
   });
 });

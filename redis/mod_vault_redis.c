@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Redis as the store of mod_vault: `LoadModule vault_redis_module modules/mod_vault_redis.so`, and then
- * `VaultPageStore redis:HOST:PORT SECRET`.
+ * `VaultPageStore redis:HOST:PORT SECRET` or `VaultPageStore redis://USER:PASSWORD@HOST:PORT SECRET`.
  *
  * An entry is a hash with the fields `f` (fence), `v` (version) and `d` (data). Each call is one script, which Redis
  * runs in one step. Redis caches scripts by their text.
@@ -11,6 +11,7 @@
 
 #include "httpd.h"
 #include "ap_provider.h"
+#include "apr_escape.h"
 #include "apr_network_io.h"
 #include "apr_strings.h"
 #include "http_config.h"
@@ -51,22 +52,55 @@ static const char write_script[] = LAST "local e = redis.call('hmget', KEYS[1], 
 
 /* -------------------------------------------------------------------- address */
 
-/* HOST, HOST:PORT, [IPv6]:PORT */
-static apr_status_t parse(char **host, apr_port_t *port, const char *address, apr_pool_t *pool)
-{
-    char *scope = NULL;
-    apr_status_t rv = apr_parse_addr_port(host, &scope, port, address, pool);
+typedef struct target_t {
+    char *host;
+    apr_port_t port;
+    const char *user;     /* NULL: the default one */
+    const char *password; /* NULL: none */
+} target_t;
 
-    *port = *port ? *port : PORT;
-    return rv == APR_SUCCESS && *host && **host && !scope && !strpbrk(*host, "/,@ ") ? APR_SUCCESS : APR_EINVAL;
+/* USER:PASSWORD or USER, with %XX in place of characters that mean something in URLs. @return 0: it is neither */
+static int parse_user(target_t *t, const char *text, apr_pool_t *pool)
+{
+    const char *colon = strchr(text, ':');
+    char *user = apr_pstrmemdup(pool, text, colon ? (apr_size_t)(colon - text) : strlen(text));
+
+    t->user = *user ? apr_punescape_url(pool, user, NULL, NULL, 0) : NULL;
+    t->password = colon ? apr_punescape_url(pool, colon + 1, NULL, NULL, 0) : NULL;
+    return (*user ? t->user != NULL : colon != NULL) && (!colon || (t->password && *t->password));
 }
 
-static const char *check(const char *address, apr_pool_t *pool)
+/* HOST, HOST:PORT, [IPv6]:PORT; after // also with a user before it. */
+static apr_status_t parse(target_t *t, const char *address, apr_pool_t *pool)
 {
-    apr_port_t port;
-    char *host;
+    char *scope = NULL;
+    const char *at;
+    apr_status_t rv;
 
-    return parse(&host, &port, address, pool) == APR_SUCCESS ? NULL : "redis:HOST or redis:HOST:PORT is accepted";
+    memset(t, 0, sizeof(*t));
+    if (!strncmp(address, "//", 2)) {
+        address += 2;
+        at = strrchr(address, '@');
+        if (at && !parse_user(t, apr_pstrmemdup(pool, address, (apr_size_t)(at - address)), pool)) {
+            return APR_EINVAL;
+        }
+        address = at ? at + 1 : address;
+    }
+    rv = apr_parse_addr_port(&t->host, &scope, &t->port, address, pool);
+    t->port = t->port ? t->port : PORT;
+    return rv == APR_SUCCESS && t->host && *t->host && !scope && !strpbrk(t->host, "/,@ ") ? APR_SUCCESS : APR_EINVAL;
+}
+
+static const char *check(const vault_store_options_t *options, apr_pool_t *pool)
+{
+    target_t t;
+
+    if (parse(&t, options->address, pool) != APR_SUCCESS) {
+        return "redis:HOST, redis:HOST:PORT or redis://USER:PASSWORD@HOST:PORT is accepted";
+    }
+    return t.password && options->password
+               ? "one password is accepted, in the address or in the file of VaultPageStorePasswordFile"
+               : NULL;
 }
 
 /* ----------------------------------------------------------------------- link */
@@ -88,36 +122,64 @@ static apr_status_t status_of(const redisContext *context)
                                            : APR_EGENERAL;
 }
 
-static apr_status_t connect_link(vault_store_link_t *link, const char *address, struct timeval within)
+/* Redis says so if a password is wrong or missing, and if the user may not do this. */
+static apr_status_t status_of_error(const redisReply *reply)
 {
-    apr_status_t rv;
-    apr_pool_t *pool;
-    apr_port_t port;
-    char *host;
-
-    if ((rv = apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) != APR_SUCCESS) {
-        return rv;
-    }
-    if ((rv = parse(&host, &port, address, pool)) == APR_SUCCESS) {
-        link->context = redisConnectWithTimeout(host, port, within);
-        rv = status_of(link->context);
-    }
-    if (rv == APR_SUCCESS) {
-        fcntl(link->context->fd, F_SETFD, FD_CLOEXEC); /* not for the programs of mod_cgi */
-    }
-    apr_pool_destroy(pool);
-    return rv == APR_SUCCESS && redisSetTimeout(link->context, within) != REDIS_OK ? APR_EGENERAL : rv;
+    return !strncmp(reply->str, "NOAUTH", 6) || !strncmp(reply->str, "WRONGPASS", 9) ||
+                   !strncmp(reply->str, "NOPERM", 6)
+               ? APR_EACCES
+               : APR_EGENERAL;
 }
 
-static apr_status_t open_link(vault_store_link_t **link, const char *address, apr_interval_time_t within)
+static apr_status_t log_in(redisContext *context, const target_t *t, const char *password)
 {
-    struct timeval time = {.tv_sec = apr_time_sec(within), .tv_usec = apr_time_usec(within)};
+    const char *words[3] = {"AUTH", t->user ? t->user : password, password};
+    redisReply *reply;
     apr_status_t rv;
 
-    if (!(*link = calloc(1, sizeof(**link)))) {
-        return APR_ENOMEM;
+    if (!password) {
+        return APR_SUCCESS;
     }
-    if ((rv = connect_link(*link, address, time)) != APR_SUCCESS) {
+    errno = 0;
+    reply = redisCommandArgv(context, t->user ? 3 : 2, words, NULL);
+    if (!reply) {
+        return status_of(context);
+    }
+    rv = reply->type == REDIS_REPLY_ERROR ? APR_EACCES : APR_SUCCESS;
+    freeReplyObject(reply);
+    return rv;
+}
+
+static apr_status_t connect_to(vault_store_link_t *link, const target_t *t, struct timeval within)
+{
+    apr_status_t rv;
+
+    link->context = redisConnectWithTimeout(t->host, t->port, within);
+    if ((rv = status_of(link->context)) != APR_SUCCESS) {
+        return rv;
+    }
+    fcntl(link->context->fd, F_SETFD, FD_CLOEXEC); /* not for the programs of mod_cgi */
+    return redisSetTimeout(link->context, within) == REDIS_OK ? APR_SUCCESS : APR_EGENERAL;
+}
+
+static apr_status_t open_link(vault_store_link_t **link, const vault_store_options_t *options,
+                              apr_interval_time_t within)
+{
+    struct timeval time = {.tv_sec = apr_time_sec(within), .tv_usec = apr_time_usec(within)};
+    apr_pool_t *pool;
+    apr_status_t rv = apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
+    target_t t;
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *link = calloc(1, sizeof(**link));
+    rv = *link ? parse(&t, options->address, pool) : APR_ENOMEM;
+    if (rv == APR_SUCCESS && (rv = connect_to(*link, &t, time)) == APR_SUCCESS) {
+        rv = log_in((*link)->context, &t, t.password ? t.password : options->password);
+    }
+    apr_pool_destroy(pool);
+    if (rv != APR_SUCCESS && *link) {
         close_link(*link);
         *link = NULL;
     }
@@ -160,8 +222,9 @@ static apr_status_t run(redisReply **reply, vault_store_link_t *link, const char
         return status_of(link->context);
     }
     if ((*reply)->type == REDIS_REPLY_ERROR) {
+        apr_status_t rv = status_of_error(*reply);
         freeReplyObject(*reply);
-        return APR_EGENERAL;
+        return rv;
     }
     return APR_SUCCESS;
 }

@@ -36,17 +36,24 @@ typedef struct vault_stored_t {
     apr_size_t size;
 } vault_stored_t;
 
+/** Where the store is. The strings live as long as the configuration. */
+typedef struct vault_store_options_t {
+    const char *address;  /**< what follows the first colon in VaultPageStore */
+    const char *password; /**< of VaultPageStorePasswordFile; NULL: none */
+} vault_store_options_t;
+
 typedef struct vault_store_t {
     apr_size_t size; /**< of this struct */
 
-    /** Is this an address? Called when the configuration is read. @return NULL; else half a sentence: what is
+    /** Can these be used? Called when the configuration is read. @return NULL; else half a sentence: what is
      * accepted */
-    const char *(*check)(const char *address, apr_pool_t *pool);
+    const char *(*check)(const vault_store_options_t *options, apr_pool_t *pool);
 
     /** Connect.
      * @param within  how long this call, and each later one on the link, may block
-     * @return APR_SUCCESS; or why not, and then there is no link to close */
-    apr_status_t (*open)(vault_store_link_t **link, const char *address, apr_interval_time_t within);
+     * @return APR_SUCCESS; APR_EACCES: the store refuses the user or the password; or why not. Then there is no link
+     * to close */
+    apr_status_t (*open)(vault_store_link_t **link, const vault_store_options_t *options, apr_interval_time_t within);
     void (*close)(vault_store_link_t *link);
 
     /** Read an entry, unless its fence is the one that is known. Its time lasts `lasts` from now, if it would end

@@ -10,6 +10,8 @@
 #include "apr_uri.h"
 #include "http_core.h"
 
+#include "server/conf.h"
+
 #define SPACE_MAX 40
 
 static vault_cluster_conf_t conf;
@@ -49,7 +51,7 @@ static const char *no_engine(cmd_parms *cmd, const char *value)
         cmd->pool,
         "%s %s: URLs of notification engines are accepted, such as nats://host:4222, at most %d, all of "
         "one scheme and each once",
-        cmd->cmd->name, value, VAULT_EXCHANGE_LINKS);
+        cmd->cmd->name, vault_conf_masked(value, cmd->pool), VAULT_EXCHANGE_LINKS);
 }
 
 static int is_known(const char *name)

@@ -68,6 +68,18 @@ const char *vault_conf_size(cmd_parms *cmd, const char *value, apr_off_t min, ap
 #define VAULT_CONF_CLIENT_BYTES_MIN (64 * 1024)
 #define VAULT_CONF_CLIENT_BYTES_MAX ((apr_off_t)64 << 30)
 
+#define VAULT_CONF_SECRET_MAX 512
+
+/** Read a secret from a file that other users can neither read nor write, and that has nothing else in it but white
+ * space at the end.
+ * @param what   for the error sentence: "key"
+ * @param least  how many characters it has at least, printable ASCII without a blank
+ * @return as vault_conf_number() */
+const char *vault_conf_secret(cmd_parms *cmd, const char **secret, const char *path, const char *what, apr_size_t least);
+
+/** A URL or address for messages: *** in place of a user and a password before its last @. */
+const char *vault_conf_masked(const char *value, apr_pool_t *pool);
+
 /** Append a word to a list (of const char *). NULL stands for Off: it empties the list, and so overrides outer
  * sections. */
 void vault_conf_add_word(apr_array_header_t **list, const char *word, apr_pool_t *pool);

@@ -13,8 +13,8 @@
 
 typedef struct vault_store_conf_t {
     const vault_store_t *store; /* NULL: not configured */
-    const char *value;          /* for the log */
-    const char *address;
+    const char *value;          /* for the log, without a password */
+    vault_store_options_t options;
     apr_uint64_t seed; /* from the secret */
 } vault_store_conf_t;
 

@@ -109,7 +109,7 @@ apr_status_t vault_store_link_run(call_t *call, void *data)
         return rv;
     }
     vault_store_link_close_idle();
-    if (rv != APR_TIMEUP && (rv = conf->store->open(&link, conf->address, WITHIN)) == APR_SUCCESS) {
+    if (rv != APR_TIMEUP && (rv = conf->store->open(&link, &conf->options, WITHIN)) == APR_SUCCESS) {
         rv = run(link, call, data);
     }
     if (!vault_store_link_is_answer(rv)) {

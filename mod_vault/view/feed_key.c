@@ -2,72 +2,26 @@
 /* Reads the key file, and compares the keys of requests with it. */
 #include "view/feed_key.h"
 
-#include "apr_file_io.h"
 #include "apr_lib.h"
 #include "apr_strings.h"
 
 #include "base/hash.h"
+#include "server/conf.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/view_conf.h"
 
 #define KEY_MIN 32
-#define KEY_MAX 512
 
 #define SCHEME "Bearer "
 #define RUN ";run="
 
 /* ------------------------------------------------------------------ directive */
 
-static const char *refuse(const cmd_parms *cmd, const char *path, const char *why)
-{
-    return apr_psprintf(cmd->pool, "%s %s: %s", cmd->cmd->name, path, why);
-}
-
-/* The length of the key in `text`, which only white space may follow; 0: `text` is not of that form. */
-static apr_size_t key_length(const char *text)
-{
-    apr_size_t n = 0, rest;
-
-    while (apr_isgraph(text[n])) {
-        n++;
-    }
-    rest = n + strspn(text + n, " \t\r\n");
-    return text[rest] ? 0 : n;
-}
-
-static const char *read_file(cmd_parms *cmd, const char *path, char text[KEY_MAX + 3])
-{
-    apr_file_t *file;
-    apr_finfo_t info;
-    apr_size_t length = 0;
-    apr_status_t rv = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, cmd->temp_pool);
-    char why[120];
-
-    if (rv != APR_SUCCESS) {
-        return refuse(cmd, path, apr_strerror(rv, why, sizeof(why)));
-    }
-    if ((rv = apr_file_info_get(&info, APR_FINFO_PROT | APR_FINFO_TYPE, file)) != APR_SUCCESS ||
-        info.filetype != APR_REG) {
-        return refuse(cmd, path, "it is not a file");
-    }
-    if (info.protection & (APR_FPROT_WREAD | APR_FPROT_WWRITE)) {
-        return refuse(cmd, path, "other users can read or write the file; chmod o= makes the key a secret");
-    }
-    rv = apr_file_read_full(file, text, KEY_MAX + 2, &length);
-    apr_file_close(file);
-    if (rv != APR_SUCCESS && !APR_STATUS_IS_EOF(rv)) {
-        return refuse(cmd, path, apr_strerror(rv, why, sizeof(why)));
-    }
-    text[length] = '\0';
-    return strlen(text) == length ? NULL : refuse(cmd, path, "a NUL is in the file");
-}
-
 const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **set, const char *path)
 {
     vault_feed_key_t *key = apr_pcalloc(cmd->pool, sizeof(*key));
     const char *error = ap_check_cmd_context(cmd, NOT_IN_DIR_LOC_FILE);
-    char text[KEY_MAX + 3];
 
     if (error) {
         return error;
@@ -76,17 +30,10 @@ const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **set, co
     if (!ap_cstr_casecmp(path, "off")) {
         return NULL;
     }
-    path = ap_server_root_relative(cmd->pool, path);
-    if ((error = read_file(cmd, path, text))) {
+    if ((error = vault_conf_secret(cmd, &key->text, path, "key", KEY_MIN))) {
         return error;
     }
-    key->length = key_length(text);
-    if (key->length < KEY_MIN || key->length > KEY_MAX) {
-        return refuse(cmd, path,
-                      "a key of 32 to 512 printable ASCII characters without a blank, alone in its file, is accepted; "
-                      "openssl rand -hex 32 makes one");
-    }
-    key->text = apr_pstrmemdup(cmd->pool, text, key->length);
+    key->length = strlen(key->text);
     key->id = vault_hash_id(0, key->text);
     return NULL;
 }

@@ -39,6 +39,7 @@ refuses("VaultCluster nats:/x\n", qr{VaultCluster nats:/x: URLs of notification 
 refuses("VaultCluster nats://a:1 tls://b:1\n", qr/VaultCluster tls:\/\/b:1: .*one scheme/, 'two schemes');
 refuses("VaultCluster nats://a nats://a:4222\n", qr/each once/, 'an engine twice');
 refuses("VaultCluster nats://a/b\n", qr/URLs of notification engines/, 'a path');
+refuses("VaultCluster nats://vault:secret\@a/b\n", qr{VaultCluster nats://\*\*\*\@a/b: URLs of notification engines}, 'a path, and a password that is not shown');
 refuses("VaultClusterNamespace a.b\n", qr/VaultClusterNamespace a\.b: 1 to 40 letters, digits/, 'a namespace with a dot');
 refuses("VaultClusterCredentials /no/such\n", qr{VaultClusterCredentials /no/such: a file is accepted that exists}, 'no file');
 starts_not("VaultCluster nats://a:4222\n", qr/VLT00492: VaultCluster nats:\/\/a:4222: no module is loaded for nats:\/\//, 'no module');

@@ -21,8 +21,9 @@ my $load = qq(LoadModule vault_redis_module "$module"\n);
 my $secret = 'a text that only these servers know';
 
 refuses("VaultPageStore redis:127.0.0.1 '$secret'\n", qr/VaultPageStore redis:127\.0\.0\.1: no module is loaded for "redis"; for redis that is LoadModule/, 'without the module');
-refuses("${load}VaultPageStore redis:127.0.0.1:123456 '$secret'\n", 'VaultPageStore redis:127.0.0.1:123456: redis:HOST or redis:HOST:PORT is accepted', 'an impossible port');
-refuses("${load}VaultPageStore redis: '$secret'\n", 'VaultPageStore redis:: redis:HOST or redis:HOST:PORT is accepted', 'no host');
+refuses("${load}VaultPageStore redis:127.0.0.1:123456 '$secret'\n", 'VaultPageStore redis:127.0.0.1:123456: redis:HOST, redis:HOST:PORT or redis://USER:PASSWORD@HOST:PORT is accepted', 'an impossible port');
+refuses("${load}VaultPageStore redis:vault:word\@127.0.0.1 '$secret'\n", 'VaultPageStore redis:***@127.0.0.1: redis:HOST, redis:HOST:PORT or redis://USER:PASSWORD@HOST:PORT is accepted', 'a password, which is not shown');
+refuses("${load}VaultPageStore redis: '$secret'\n", 'VaultPageStore redis:: redis:HOST, redis:HOST:PORT or redis://USER:PASSWORD@HOST:PORT is accepted', 'no host');
 refuses("${load}VaultPageStore redis:127.0.0.1 short\n", 'VaultPageStore redis:127.0.0.1: the secret has 5 characters; 16 or more are accepted', 'a short secret');
 refuses("${load}VaultPageStore redis:127.0.0.1\n", qr/VaultPageStore takes two arguments/, 'no secret');
 refuses("$load<Location />\nVaultPageStore redis:127.0.0.1 '$secret'\n</Location>\n", qr/^VaultPageStore not allowed/, 'in a section');

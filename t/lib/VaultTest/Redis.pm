@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Redis of the test's own, on a port of 127.0.0.1 (or, with host => a VaultTest::Net, there), that keeps nothing on disk.
+# A Redis of the test's own, on a port of 127.0.0.1 (or, with host => a VaultTest::Net, there), that keeps nothing on disk. With password => a word,
+# its default user needs that.
 #
 #     my $redis = VaultTest::Redis->start('shared') or …;    # undef: redis-server is not installed
 #     $redis->ask(SET => 'key', 'value');
@@ -39,7 +40,8 @@ sub again
     if (!$pid) {
         open STDOUT, '>', "$self->{dir}/output";
         open STDERR, '>&', \*STDOUT;
-        my %options = (bind => $self->address, port => $self->{port}, save => '', appendonly => 'no', dir => $self->{dir}, daemonize => 'no', 'protected-mode' => 'no');
+        my %options = (bind => $self->address, port => $self->{port}, save => '', appendonly => 'no', dir => $self->{dir}, daemonize => 'no', 'protected-mode' => 'no',
+            $self->{password} ? (requirepass => $self->{password}) : ());
         exec $self->{host} ? $self->{host}->inside : (), $program, map { ("--$_", $options{$_}) } sort keys %options or POSIX::_exit(1);
     }
     $self->{pid} = $pid;
@@ -56,6 +58,10 @@ sub ask
     my ($self, @words) = @_;
     my $socket = IO::Socket::INET->new(PeerAddr => $self->address, PeerPort => $self->{port}, Timeout => 10) or die "no connection to Redis: $@\n";
     binmode $socket;
+    if ($self->{password}) {
+        print $socket "AUTH $self->{password}\r\n";
+        _read($socket);
+    }
     print $socket '*' . @words . "\r\n", map { '$' . length($_) . "\r\n$_\r\n" } @words;
     return _read($socket);
 }

@@ -21,6 +21,7 @@ for my $why (grep { $_ } net_missing(), VaultTest::Fleet::missing()) {
 }
 
 my $SECONDS = $ENV{VAULT_FAULT_SECONDS} || 3;
+my $LONGEST = $SECONDS < 10 ? 3000 : 6000;    # milliseconds of a fault, at most
 my $RUN = 20;    # of this many seconds at most
 my @STRATEGIES = qw(subscriptions filters broadcast);
 my ($ONLY) = grep { $_ } $ENV{VAULT_FAULT_STRATEGY};
@@ -116,7 +117,7 @@ sub cut
 sub begin_fault
 {
     my ($kind, $part, $other, $is_last) = @_;
-    my ($both, $length) = (random(3), 0.3 + random(6000) / 1000);
+    my ($both, $length) = (random(3), 0.3 + random($LONGEST) / 1000);
     return if $kind eq 'cut' ? $part == $other : $busy{$part->{name}};
     my $end = $kind eq 'cut' ? cut($part, $other, $both) : $FAULTS{$kind}->($part, $is_last);
     return if !$end;

@@ -19,10 +19,10 @@ APLOG_USE_MODULE(vault);
 
 #define HANDLER "vault-bundle"
 /* A note of a request for a bundle: the hash in its URL; "": none. */
-#define ASKED "vault-bundle"
+#define HASH_NOTE "vault-bundle"
 #define HASH_DIGITS 16
-#define YEAR "max-age=31536000, immutable"
-#define MINUTE "max-age=60"
+#define CACHE_FOR_A_YEAR "max-age=31536000, immutable"
+#define CACHE_FOR_A_MINUTE "max-age=60"
 
 /* ---------------------------------------------------------------------- URLs */
 
@@ -83,17 +83,17 @@ static void record_files(request_rec *r, const vault_bundle_t *b)
 
 const char *vault_bundle_url(request_rec *r, const char *url)
 {
-    const char *asked = NULL, *error;
-    const vault_bundle_t *b = find(vault_bundle_conf_of(r), url, &asked, r->pool);
+    const char *hash_in_url = NULL, *error;
+    const vault_bundle_t *b = find(vault_bundle_conf_of(r), url, &hash_in_url, r->pool);
     vault_bundle_stat_t *stats;
     apr_uint64_t hash;
 
-    if (!b || *asked) {
+    if (!b || *hash_in_url) {
         return NULL;
     }
     record_files(r, b);
     if ((error = vault_bundle_body_hash(r, b, &stats, &hash))) {
-        vault_bundle_body_complain(r, b, error);
+        vault_bundle_body_log_error(r, b, error);
         return b->url;
     }
     return apr_pstrcat(r->pool, b->stem, "-", hash_text(hash, r->pool), b->type, NULL);
@@ -112,7 +112,7 @@ static int translate(request_rec *r)
     if (!b) {
         return DECLINED;
     }
-    apr_table_setn(r->notes, ASKED, hash);
+    apr_table_setn(r->notes, HASH_NOTE, hash);
     r->uri = apr_pstrdup(r->pool, b->url);
     r->filename = apr_pstrcat(r->pool, core->ap_document_root, b->url, NULL);
     r->canonical_filename = r->filename;
@@ -122,7 +122,7 @@ static int translate(request_rec *r)
 /* MultiViews and FallbackResource take URLs without a file. */
 static int pretend_file(request_rec *r)
 {
-    if (apr_table_get(r->notes, ASKED) && r->finfo.filetype == APR_NOFILE) {
+    if (apr_table_get(r->notes, HASH_NOTE) && r->finfo.filetype == APR_NOFILE) {
         r->finfo.filetype = APR_REG;
     }
     return DECLINED;
@@ -131,7 +131,7 @@ static int pretend_file(request_rec *r)
 /* After the rewrite rules of .htaccess files. */
 static int choose_handler(request_rec *r)
 {
-    if (apr_table_get(r->notes, ASKED)) {
+    if (apr_table_get(r->notes, HASH_NOTE)) {
         r->handler = HANDLER;
     }
     return DECLINED;
@@ -145,7 +145,7 @@ static void set_caching(request_rec *r, int lasts)
     char *date = apr_palloc(r->pool, APR_RFC822_DATE_LEN);
 
     apr_rfc822_date(date, expires);
-    apr_table_setn(r->headers_out, "Cache-Control", lasts ? YEAR : MINUTE);
+    apr_table_setn(r->headers_out, "Cache-Control", lasts ? CACHE_FOR_A_YEAR : CACHE_FOR_A_MINUTE);
     apr_table_setn(r->headers_out, "Expires", date); /* otherwise mod_expires would add another max-age */
 }
 
@@ -192,9 +192,9 @@ static int send_body(request_rec *r, const vault_bundle_body_t *body)
 }
 
 /* Is the hash in the URL that of the present content? */
-static int is_asked_for(const request_rec *r, apr_uint64_t hash)
+static int is_current_hash(const request_rec *r, apr_uint64_t hash)
 {
-    return !strcmp(apr_table_get(r->notes, ASKED), hash_text(hash, r->pool));
+    return !strcmp(apr_table_get(r->notes, HASH_NOTE), hash_text(hash, r->pool));
 }
 
 static int check_method(request_rec *r)
@@ -216,7 +216,7 @@ static int answer(request_rec *r, const vault_bundle_t *b)
 
     hashed = stats;
     if (error) {
-        vault_bundle_body_complain(r, b, error);
+        vault_bundle_body_log_error(r, b, error);
         status = vault_bundle_body_find_older(r, b, &body) == OK ? OK : HTTP_SERVICE_UNAVAILABLE;
     }
     else {
@@ -227,7 +227,7 @@ static int answer(request_rec *r, const vault_bundle_t *b)
     }
     set_headers(r, b, &body);
     /* If a file has changed since then, the hash is that of another body. */
-    set_caching(r, !error && stats == hashed && body.is_final && is_asked_for(r, hash));
+    set_caching(r, !error && stats == hashed && body.is_final && is_current_hash(r, hash));
     return send_body(r, &body);
 }
 
@@ -237,7 +237,7 @@ static int handler(request_rec *r)
     const vault_bundle_t *b;
     int status;
 
-    if (!r->handler || strcmp(r->handler, HANDLER) || !apr_table_get(r->notes, ASKED) ||
+    if (!r->handler || strcmp(r->handler, HANDLER) || !apr_table_get(r->notes, HASH_NOTE) ||
         !(b = find(vault_bundle_conf_of(r), r->uri, &hash, r->pool))) {
         return DECLINED;
     }

@@ -34,15 +34,15 @@ typedef struct metadata_t {
 } metadata_t;
 
 /* What a request asks for. */
-typedef struct wanted_t {
+typedef struct lookup_t {
     request_rec *r;
     const vault_bundle_t *b;
     const vault_bundle_tool_t *tool;
     const char *key;
     metadata_t metadata;
-} wanted_t;
+} lookup_t;
 
-void vault_bundle_body_complain(request_rec *r, const vault_bundle_t *b, const char *error)
+void vault_bundle_body_log_error(request_rec *r, const vault_bundle_t *b, const char *error)
 {
     static apr_time_t said;
     int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
@@ -83,7 +83,7 @@ static int join(request_rec *r, const vault_bundle_t *b, vault_bundle_stat_t **s
     const char *error = vault_bundle_files_join(&b->files, stats, &joined, r->pool);
 
     if (error) {
-        vault_bundle_body_complain(r, b, error);
+        vault_bundle_body_log_error(r, b, error);
         return HTTP_SERVICE_UNAVAILABLE;
     }
     use_text(body, joined.text, joined.size, !vault_bundle_conf_tool(vault_bundle_conf_of(r), b));
@@ -92,7 +92,7 @@ static int join(request_rec *r, const vault_bundle_t *b, vault_bundle_stat_t **s
 
 /* --------------------------------------------------------------------- lookup */
 
-static void identify(wanted_t *w, const vault_bundle_stat_t *stats)
+static void identify(lookup_t *w, const vault_bundle_stat_t *stats)
 {
     const apr_array_header_t *paths = w->b->files.paths;
     apr_uint64_t hash = w->tool ? w->tool->identity : VARIANT_SEED;
@@ -105,7 +105,7 @@ static void identify(wanted_t *w, const vault_bundle_stat_t *stats)
     w->metadata.identity = stats ? vault_hash(hash, stats, (apr_size_t)paths->nelts * sizeof(*stats)) : 0;
 }
 
-static void want(wanted_t *w, request_rec *r, const vault_bundle_t *b, const vault_bundle_stat_t *stats)
+static void lookup_init(lookup_t *w, request_rec *r, const vault_bundle_t *b, const vault_bundle_stat_t *stats)
 {
     const server_rec *s = b->server;
 
@@ -118,7 +118,7 @@ static void want(wanted_t *w, request_rec *r, const vault_bundle_t *b, const vau
 }
 
 /* @param any  1: also what was made of the files as they were before */
-static int find_entry(const wanted_t *w, int any, vault_output_entry_t *entry)
+static int find_entry(const lookup_t *w, int any, vault_output_entry_t *entry)
 {
     memset(entry, 0, sizeof(*entry));
     while (vault_outputs_find(vault_server->outputs, w->key, strlen(w->key), entry, w->r->pool) == VAULT_OUTPUT_ENTRY) {
@@ -134,7 +134,7 @@ static int find_entry(const wanted_t *w, int any, vault_output_entry_t *entry)
 
 /* ---------------------------------------------------------------------- forms */
 
-static int take_form(const wanted_t *w, const vault_output_entry_t *entry, vault_output_form_t form,
+static int take_form(const lookup_t *w, const vault_output_entry_t *entry, vault_output_form_t form,
                      vault_bundle_body_t *body)
 {
     vault_output_body_t found;
@@ -150,7 +150,7 @@ static int take_form(const wanted_t *w, const vault_output_entry_t *entry, vault
 }
 
 /* The plain text of an entry. @return NULL: it is gone */
-static const char *read_plain(const wanted_t *w, const vault_output_entry_t *entry, apr_size_t *size)
+static const char *read_plain(const lookup_t *w, const vault_output_entry_t *entry, apr_size_t *size)
 {
     vault_bundle_body_t plain = {.text = NULL};
     char *text;
@@ -167,7 +167,7 @@ static const char *read_plain(const wanted_t *w, const vault_output_entry_t *ent
 }
 
 /* One request makes a form; others are sent another one meanwhile. */
-static int make_form(const wanted_t *w, const vault_output_entry_t *entry, vault_output_form_t form,
+static int make_form(const lookup_t *w, const vault_output_entry_t *entry, vault_output_form_t form,
                      vault_bundle_body_t *body)
 {
     const char *text, *made = NULL;
@@ -191,7 +191,7 @@ static int make_form(const wanted_t *w, const vault_output_entry_t *entry, vault
 }
 
 /* @return 0: the entry is gone */
-static int serve(const wanted_t *w, const vault_output_entry_t *entry, vault_bundle_body_t *body)
+static int serve(const lookup_t *w, const vault_output_entry_t *entry, vault_bundle_body_t *body)
 {
     /* A subrequest has its client's headers, and its answer becomes part of a page. */
     const char *accept = w->r->main ? NULL : apr_table_get(w->r->headers_in, "Accept-Encoding");
@@ -215,7 +215,7 @@ static int serve(const wanted_t *w, const vault_output_entry_t *entry, vault_bun
 
 /* Runs the command. Each run is logged at most once, and there is one for each change of a file, or each RETRY_AFTER.
  * @return 0: it has failed */
-static int compact(const wanted_t *w, const vault_bundle_text_t *joined, vault_bundle_run_t *run)
+static int minify(const lookup_t *w, const vault_bundle_text_t *joined, vault_bundle_run_t *run)
 {
     apr_interval_time_t limit = vault_bundle_conf_timeout(vault_bundle_conf_of(w->r));
     const server_rec *s = w->r->server;
@@ -224,20 +224,20 @@ static int compact(const wanted_t *w, const vault_bundle_text_t *joined, vault_b
     if (why) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
                      VLTNO(00412) "VaultBundle %s: \"%s\" has failed: %s; the files are sent as they are%s%s",
-                     w->b->url, w->tool->command, why, *run->said ? "; it says: " : "", run->said);
+                     w->b->url, w->tool->command, why, *run->errors ? "; it says: " : "", run->errors);
         return 0;
     }
-    if (*run->said) {
+    if (*run->errors) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, VLTNO(00413) "VaultBundle %s: \"%s\" says: %s", w->b->url,
-                     w->tool->command, run->said);
+                     w->tool->command, run->errors);
     }
     return 1;
 }
 
 /* Otherwise each request would run the command. */
-static void note_full(const wanted_t *w, apr_size_t size)
+static void log_full(const lookup_t *w, apr_size_t size)
 {
-    __atomic_store_n(w->b->not_before, vault_now() + RETRY_AFTER, __ATOMIC_RELAXED);
+    __atomic_store_n(w->b->retry_at, vault_now() + RETRY_AFTER, __ATOMIC_RELAXED);
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, w->r->server,
                  VLTNO(00416) "VaultBundle %s: the output store has no room for its %" APR_SIZE_T_FMT
                               " bytes: for a minute the files are joined for each request, and neither compacted nor "
@@ -247,11 +247,11 @@ static void note_full(const wanted_t *w, apr_size_t size)
 
 static int is_full(const vault_bundle_t *b)
 {
-    return vault_now() < __atomic_load_n(b->not_before, __ATOMIC_RELAXED);
+    return vault_now() < __atomic_load_n(b->retry_at, __ATOMIC_RELAXED);
 }
 
 /* What the command makes of this text, on each server. */
-static const char *shared_key(const wanted_t *w, const vault_bundle_text_t *joined)
+static const char *shared_key(const lookup_t *w, const vault_bundle_text_t *joined)
 {
     unsigned char digest[APR_SHA1_DIGESTSIZE];
     char text[2 * APR_SHA1_DIGESTSIZE + 1];
@@ -266,7 +266,7 @@ static const char *shared_key(const wanted_t *w, const vault_bundle_text_t *join
 }
 
 /* The command runs on one of the servers that share outputs. */
-static int compact_once(const wanted_t *w, const vault_bundle_text_t *joined, vault_bundle_run_t *run)
+static int minify_once(const lookup_t *w, const vault_bundle_text_t *joined, vault_bundle_run_t *run)
 {
     vault_output_packet_t p = {.key = shared_key(w, joined)};
     apr_time_t now = vault_now();
@@ -278,25 +278,25 @@ static int compact_once(const wanted_t *w, const vault_bundle_text_t *joined, va
         run->size = p.body_size;
         return 1;
     }
-    if (!compact(w, joined, run)) {
+    if (!minify(w, joined, run)) {
         return 0;
     }
     p.body = run->text;
     p.body_size = run->size;
     p.made = now;
     p.until = now + SHARED_FOR;
-    vault_socache_give(&p);
+    vault_socache_store(&p);
     return 1;
 }
 
-static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_content_t *content)
+static void fill(lookup_t *w, const vault_bundle_text_t *joined, vault_output_content_t *content)
 {
     vault_bundle_run_t run = {.text = NULL};
 
     content->body = joined->text;
     content->body_size = joined->size;
     w->metadata.is_final = 1;
-    if (w->tool && compact_once(w, joined, &run)) {
+    if (w->tool && minify_once(w, joined, &run)) {
         content->body = run.text;
         content->body_size = run.size;
     }
@@ -307,7 +307,7 @@ static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_co
 }
 
 /* This request leads. */
-static int make(wanted_t *w, vault_bundle_stat_t **stats, const vault_output_lead_t *lead, vault_bundle_body_t *body)
+static int make(lookup_t *w, vault_bundle_stat_t **stats, const vault_output_lead_t *lead, vault_bundle_body_t *body)
 {
     vault_output_content_t content = {.metadata = &w->metadata, .metadata_size = sizeof(w->metadata)};
     vault_bundle_text_t joined;
@@ -316,7 +316,7 @@ static int make(wanted_t *w, vault_bundle_stat_t **stats, const vault_output_lea
 
     if (error) {
         vault_output_abandon(vault_server->outputs, lead, NULL);
-        vault_bundle_body_complain(w->r, w->b, error);
+        vault_bundle_body_log_error(w->r, w->b, error);
         return HTTP_SERVICE_UNAVAILABLE;
     }
     if (joined.warning) {
@@ -326,7 +326,7 @@ static int make(wanted_t *w, vault_bundle_stat_t **stats, const vault_output_lea
     identify(w, *stats);
     fill(w, &joined, &content);
     if (vault_output_keep(vault_server->outputs, lead, &content) == APR_ENOSPC) {
-        note_full(w, content.body_size);
+        log_full(w, content.body_size);
     }
     if (!find_entry(w, 0, &entry) || !serve(w, &entry, body)) {
         use_text(body, content.body, content.body_size, w->metadata.is_final != 0);
@@ -362,13 +362,13 @@ int vault_bundle_body_find(request_rec *r, const vault_bundle_t *b, vault_bundle
 {
     vault_output_entry_t entry;
     vault_output_lead_t lead;
-    wanted_t w = {.r = r};
+    lookup_t w = {.r = r};
     apr_status_t rv;
 
     if (!vault_server->outputs || is_full(b)) {
         return join(r, b, stats, body);
     }
-    want(&w, r, b, *stats);
+    lookup_init(&w, r, b, *stats);
     if (find_entry(&w, 0, &entry) && serve(&w, &entry, body)) {
         return OK;
     }
@@ -386,11 +386,11 @@ int vault_bundle_body_find(request_rec *r, const vault_bundle_t *b, vault_bundle
 int vault_bundle_body_find_older(request_rec *r, const vault_bundle_t *b, vault_bundle_body_t *body)
 {
     vault_output_entry_t entry;
-    wanted_t w = {.r = r};
+    lookup_t w = {.r = r};
 
     if (!vault_server->outputs) {
         return HTTP_NOT_FOUND;
     }
-    want(&w, r, b, NULL);
+    lookup_init(&w, r, b, NULL);
     return find_entry(&w, 1, &entry) && serve(&w, &entry, body) ? OK : HTTP_NOT_FOUND;
 }

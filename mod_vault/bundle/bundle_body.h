@@ -40,6 +40,6 @@ const char *vault_bundle_body_hash(request_rec *r, const vault_bundle_t *b, vaul
                                    apr_uint64_t *hash);
 
 /** Log, not too often, that the files cannot be read. */
-void vault_bundle_body_complain(request_rec *r, const vault_bundle_t *b, const char *error);
+void vault_bundle_body_log_error(request_rec *r, const vault_bundle_t *b, const char *error);
 
 #endif

@@ -213,7 +213,7 @@ static const char *resolve(vault_bundle_t *b, apr_pool_t *pool)
         *path = absolute ? absolute : *path;
     }
     vault_bundle_files_init(&b->files, pool);
-    b->not_before = apr_pcalloc(pool, sizeof(*b->not_before));
+    b->retry_at = apr_pcalloc(pool, sizeof(*b->retry_at));
     return NULL;
 }
 
@@ -254,7 +254,7 @@ static int check_all(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, ser
 }
 
 /* A command may make the bundle small enough for memory. */
-static void tell_without_folder(server_rec *s)
+static void warn_of_large_bundles(server_rec *s)
 {
     const vault_output_limits_t *limits = vault_outputs_limits(vault_server->outputs);
     int i;
@@ -273,13 +273,13 @@ static void tell_without_folder(server_rec *s)
     }
 }
 
-static int tell_what_is_not_kept(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+static int log_what_is_not_kept(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     if (!all->nelts || ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK;
     }
     if (vault_server->outputs) {
-        tell_without_folder(s);
+        warn_of_large_bundles(s);
     }
     else {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
@@ -290,6 +290,6 @@ static int tell_what_is_not_kept(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t
 
 void vault_bundle_conf_hooks(void)
 {
-    ap_hook_post_config(tell_what_is_not_kept, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_post_config(log_what_is_not_kept, NULL, NULL, APR_HOOK_LAST);
     ap_hook_check_config(check_all, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -20,8 +20,8 @@ typedef struct vault_bundle_t {
     vault_bundle_kind_t kind;
     const server_rec *server; /* of the directive: its DocumentRoot holds the files with relative names */
     vault_bundle_files_t files;
-    apr_size_t size;        /* of the joined files at the start */
-    apr_time_t *not_before; /* atomic; of this process: the store had no room, so try again then */
+    apr_size_t size;      /* of the joined files at the start */
+    apr_time_t *retry_at; /* atomic; of this process: the store had no room, so try again then */
 } vault_bundle_t;
 
 /** The values of these directives in a virtual host. */

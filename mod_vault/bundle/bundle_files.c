@@ -43,16 +43,16 @@ static const char *path_of(const vault_bundle_files_t *files, int i)
     return APR_ARRAY_IDX(files->paths, i, const char *);
 }
 
-/* -------------------------------------------------------------------- asking */
+/* -------------------------------------------------------------------- stat */
 
-static const char *why(const char *path, apr_status_t rv, apr_pool_t *pool)
+static const char *error_text(const char *path, apr_status_t rv, apr_pool_t *pool)
 {
     char text[120];
 
     return apr_psprintf(pool, "%s: %s", path, apr_strerror(rv, text, sizeof(text)));
 }
 
-static void take(vault_bundle_stat_t *stat, const apr_finfo_t *info)
+static void copy_stat(vault_bundle_stat_t *stat, const apr_finfo_t *info)
 {
     stat->device = (apr_uint64_t)info->device;
     stat->inode = (apr_uint64_t)info->inode;
@@ -67,12 +67,12 @@ static const char *stat_one(const char *path, vault_bundle_stat_t *stat, apr_poo
     apr_status_t rv = apr_stat(&info, path, wanted, pool);
 
     if (rv != APR_SUCCESS) {
-        return why(path, rv, pool);
+        return error_text(path, rv, pool);
     }
     if (info.filetype != APR_REG) {
         return apr_pstrcat(pool, path, ": it is not a file", NULL);
     }
-    take(stat, &info);
+    copy_stat(stat, &info);
     return NULL;
 }
 
@@ -114,12 +114,12 @@ static const char *read_one(const char *path, const vault_bundle_stat_t *stat, s
     apr_status_t rv = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_FPROT_OS_DEFAULT, pool);
 
     if (rv != APR_SUCCESS) {
-        return why(path, rv, pool);
+        return error_text(path, rv, pool);
     }
     rv = apr_file_read_full(file, text, size, &size);
     apr_file_close(file);
     if (rv != APR_SUCCESS && rv != APR_EOF) {
-        return why(path, rv, pool);
+        return error_text(path, rv, pool);
     }
     span->text = text;
     span->end = text + size;
@@ -128,7 +128,7 @@ static const char *read_one(const char *path, const vault_bundle_stat_t *stat, s
 }
 
 /* A second change at the same tick of the clock would leave the time as it is: let the tick pass. */
-static void let_settle(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats)
+static void wait_for_tick(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats)
 {
     apr_time_t now = apr_time_now();
     int i;
@@ -186,7 +186,7 @@ static int begins(const char *p, const char *end, const char *word)
 }
 
 /* Removes a byte order mark, which is valid only before the first byte of what is sent. */
-static void drop_mark(span_t *span)
+static void drop_bom(span_t *span)
 {
     if (begins(span->text, span->end, "\xef\xbb\xbf")) {
         span->text += 3;
@@ -252,11 +252,11 @@ static int is_utf8(const span_t *span)
     return 1;
 }
 
-static const char *tidy(vault_bundle_kind_t kind, span_t *span, int first)
+static const char *check_and_trim(vault_bundle_kind_t kind, span_t *span, int first)
 {
     const char *wrong = NULL;
 
-    drop_mark(span);
+    drop_bom(span);
     if (!is_utf8(span)) {
         return "it is not UTF-8";
     }
@@ -298,19 +298,19 @@ const char *vault_bundle_files_join(const vault_bundle_files_t *files, vault_bun
     const char *error = NULL, *wrong;
     int i, tries = 0;
 
-    let_settle(files, *stats);
+    wait_for_tick(files, *stats);
     while (!read_all(files, *stats, spans, &error, pool) && ++tries < TRIES) {
         if ((error = vault_bundle_files_stat(files, stats, pool))) {
             break;
         }
-        let_settle(files, *stats);
+        wait_for_tick(files, *stats);
     }
     if (error || tries == TRIES) {
         return error ? error : "the files change again and again while they are read";
     }
     joined->warning = NULL;
     for (i = 0; i < files->paths->nelts; i++) {
-        wrong = tidy(files->kind, spans + i, i == 0);
+        wrong = check_and_trim(files->kind, spans + i, i == 0);
         if (wrong && !joined->warning) {
             joined->warning = apr_pstrcat(pool, path_of(files, i), ": ", wrong, NULL);
         }
@@ -321,7 +321,7 @@ const char *vault_bundle_files_join(const vault_bundle_files_t *files, vault_bun
 
 /* ---------------------------------------------------------------------- hash */
 
-static apr_uint64_t recall(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats)
+static apr_uint64_t cached_hash(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats)
 {
     struct vault_bundle_memo_t *memo = files->memo;
     apr_uint64_t hash;
@@ -332,7 +332,7 @@ static apr_uint64_t recall(const vault_bundle_files_t *files, const vault_bundle
     return hash;
 }
 
-static void remember(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats, apr_uint64_t hash)
+static void cache_hash(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats, apr_uint64_t hash)
 {
     struct vault_bundle_memo_t *memo = files->memo;
 
@@ -348,7 +348,7 @@ const char *vault_bundle_files_hash(const vault_bundle_files_t *files, vault_bun
     vault_bundle_text_t joined;
     const char *error;
 
-    if ((*hash = recall(files, *stats))) {
+    if ((*hash = cached_hash(files, *stats))) {
         return NULL;
     }
     if ((error = vault_bundle_files_join(files, stats, &joined, pool))) {
@@ -356,11 +356,11 @@ const char *vault_bundle_files_hash(const vault_bundle_files_t *files, vault_bun
     }
     *hash = vault_hash(SEED, joined.text, joined.size);
     *hash = *hash ? *hash : 1;
-    remember(files, *stats, *hash);
+    cache_hash(files, *stats, *hash);
     return NULL;
 }
 
 apr_uint64_t vault_bundle_files_last_hash(const vault_bundle_files_t *files)
 {
-    return recall(files, NULL);
+    return cached_hash(files, NULL);
 }

@@ -20,11 +20,11 @@
 #include "bundle/bundle_files.h"
 
 #define SEED 0x746f6f6cULL
-#define SAID_MAX 2000
+#define ERRORS_MAX 2000
 #define CHUNK 65536
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 /* How often a program that has written all, and has not ended yet, is looked at. */
-#define GLANCE apr_time_from_msec(5)
+#define WAIT_INTERVAL apr_time_from_msec(5)
 
 /* ------------------------------------------------------------------- parsing */
 
@@ -87,9 +87,9 @@ typedef struct pipes_t {
     int in, out, err; /* the server's ends; -1: closed */
     const char *text; /* what is left to write */
     apr_size_t left;
-    char *got; /* what was read */
-    apr_size_t got_size, got_room;
-    apr_size_t said_size;
+    char *output; /* what was read */
+    apr_size_t output_size, output_capacity;
+    apr_size_t errors_size;
     vault_bundle_run_t *run;
     apr_pool_t *pool;
 } pipes_t;
@@ -134,7 +134,7 @@ static void end_input(pipes_t *p)
 }
 
 /* A program may end, or close its input, without reading all. What it has written then decides. */
-static void feed(pipes_t *p)
+static void write_input(pipes_t *p)
 {
     ssize_t n = p->left ? write(p->in, p->text, p->left < CHUNK ? p->left : CHUNK) : 0;
 
@@ -147,31 +147,31 @@ static void feed(pipes_t *p)
     }
 }
 
-static void make_room(pipes_t *p)
+static void grow_output(pipes_t *p)
 {
-    apr_size_t room = p->got_room ? 2 * p->got_room : CHUNK;
+    apr_size_t room = p->output_capacity ? 2 * p->output_capacity : CHUNK;
     char *larger;
 
-    if (p->got_room - p->got_size >= CHUNK) {
+    if (p->output_capacity - p->output_size >= CHUNK) {
         return;
     }
-    room = room < p->got_size + CHUNK ? p->got_size + CHUNK : room;
+    room = room < p->output_size + CHUNK ? p->output_size + CHUNK : room;
     larger = apr_palloc(p->pool, room + 1);
-    if (p->got_size) {
-        memcpy(larger, p->got, p->got_size);
+    if (p->output_size) {
+        memcpy(larger, p->output, p->output_size);
     }
-    p->got = larger;
-    p->got_room = room;
+    p->output = larger;
+    p->output_capacity = room;
 }
 
-static void collect(pipes_t *p)
+static void read_output(pipes_t *p)
 {
     ssize_t n;
 
-    make_room(p);
-    n = read(p->out, p->got + p->got_size, CHUNK);
+    grow_output(p);
+    n = read(p->out, p->output + p->output_size, CHUNK);
     if (n > 0) {
-        p->got_size += (apr_size_t)n;
+        p->output_size += (apr_size_t)n;
     }
     else if (!n || (errno != EAGAIN && errno != EINTR)) {
         p->out = -1;
@@ -179,7 +179,7 @@ static void collect(pipes_t *p)
 }
 
 /* Of a program that says very much, the rest is read and dropped. */
-static void listen_to(pipes_t *p)
+static void read_errors(pipes_t *p)
 {
     char buffer[1024];
     ssize_t n = read(p->err, buffer, sizeof(buffer));
@@ -188,16 +188,16 @@ static void listen_to(pipes_t *p)
     if (!n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         p->err = -1;
     }
-    kept = kept < SAID_MAX - p->said_size ? kept : SAID_MAX - p->said_size;
-    memcpy(p->run->said + p->said_size, buffer, kept);
-    p->said_size += kept;
-    p->run->said[p->said_size] = '\0';
+    kept = kept < ERRORS_MAX - p->errors_size ? kept : ERRORS_MAX - p->errors_size;
+    memcpy(p->run->errors + p->errors_size, buffer, kept);
+    p->errors_size += kept;
+    p->run->errors[p->errors_size] = '\0';
 }
 
 /* @return 0: the time is up */
 static int exchange(pipes_t *p, apr_time_t end)
 {
-    while (p->out >= 0 && p->got_size <= VAULT_BUNDLE_MAX) {
+    while (p->out >= 0 && p->output_size <= VAULT_BUNDLE_MAX) {
         struct pollfd fds[3] = {{p->in, POLLOUT, 0}, {p->out, POLLIN, 0}, {p->err, POLLIN, 0}};
         apr_interval_time_t left = end - vault_now();
 
@@ -208,13 +208,13 @@ static int exchange(pipes_t *p, apr_time_t end)
             return 0;
         }
         if (p->in >= 0 && fds[0].revents) {
-            feed(p);
+            write_input(p);
         }
         if (p->err >= 0 && fds[2].revents) {
-            listen_to(p);
+            read_errors(p);
         }
         if (fds[1].revents) {
-            collect(p);
+            read_output(p);
         }
     }
     return 1;
@@ -229,22 +229,22 @@ static int wait_for_end(pipes_t *p, apr_time_t end, int *code, apr_exit_why_e *h
             apr_proc_wait(&p->proc, code, how, APR_WAIT);
             return 0;
         }
-        apr_sleep(GLANCE);
+        apr_sleep(WAIT_INTERVAL);
     }
     return 1;
 }
 
 /* The program has ended: what is left of its standard error is in the pipe. */
-static void hear_out(pipes_t *p)
+static void drain_errors(pipes_t *p)
 {
     struct pollfd fd = {p->err, POLLIN, 0};
 
     while (p->err >= 0 && poll(&fd, 1, 0) > 0) {
-        listen_to(p);
+        read_errors(p);
     }
 }
 
-static const char *judge(const pipes_t *p, int code, apr_exit_why_e how, apr_size_t size)
+static const char *check_exit(const pipes_t *p, int code, apr_exit_why_e how, apr_size_t size)
 {
     if (how & (APR_PROC_SIGNAL | APR_PROC_SIGNAL_CORE)) {
         return apr_psprintf(p->pool, "it ended by the signal %d", code);
@@ -252,7 +252,7 @@ static const char *judge(const pipes_t *p, int code, apr_exit_why_e how, apr_siz
     if (code) {
         return apr_psprintf(p->pool, "it ended with the exit code %d", code);
     }
-    if (size && !p->got_size) {
+    if (size && !p->output_size) {
         return "it has written nothing";
     }
     return NULL;
@@ -268,26 +268,26 @@ const char *vault_bundle_tool_run(const vault_bundle_tool_t *tool, const char *t
     apr_status_t rv;
     char why[120];
 
-    run->said = apr_pcalloc(pool, SAID_MAX + 1);
+    run->errors = apr_pcalloc(pool, ERRORS_MAX + 1);
     if ((rv = start(&p, tool)) != APR_SUCCESS) {
         return apr_psprintf(pool, "it cannot be started: %s", apr_strerror(rv, why, sizeof(why)));
     }
     in_time = exchange(&p, end);
     end_input(&p);
-    if (p.got_size > VAULT_BUNDLE_MAX) {
+    if (p.output_size > VAULT_BUNDLE_MAX) {
         end = 0;
     }
     in_time = wait_for_end(&p, in_time ? end : 0, &code, &how) && in_time;
-    hear_out(&p);
+    drain_errors(&p);
     apr_file_close(p.proc.out);
     apr_file_close(p.proc.err);
-    if (p.got_size > VAULT_BUNDLE_MAX) {
+    if (p.output_size > VAULT_BUNDLE_MAX) {
         return apr_psprintf(pool, "it writes more than %dM", (int)(VAULT_BUNDLE_MAX >> 20));
     }
     if (!in_time) {
         return apr_psprintf(pool, "it was killed after VaultBundleTimeout %d", (int)apr_time_sec(limit));
     }
-    run->text = p.got;
-    run->size = p.got_size;
-    return judge(&p, code, how, size);
+    run->text = p.output;
+    run->size = p.output_size;
+    return check_exit(&p, code, how, size);
 }

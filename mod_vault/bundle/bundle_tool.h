@@ -28,11 +28,11 @@ const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *comma
 typedef struct vault_bundle_run_t {
     char *text;
     apr_size_t size;
-    char *said; /* the beginning of its standard error, "" for nothing */
+    char *errors; /* the beginning of its standard error, "" for nothing */
 } vault_bundle_run_t;
 
 /** Run the program and wait for its end, at most for `limit`. Blocks. Any thread.
- * @param run  `said` is also set on failure
+ * @param run  `errors` is also set on failure
  * @return NULL; or half a sentence: why it has failed */
 const char *vault_bundle_tool_run(const vault_bundle_tool_t *tool, const char *text, apr_size_t size,
                                   apr_interval_time_t limit, vault_bundle_run_t *run, apr_pool_t *pool);

@@ -72,17 +72,17 @@ const char *vault_cache_forms_tag(const char *etag, vault_output_form_t form, ap
 
 /* -------------------------------------------------------------------- keeping */
 
-typedef struct making_t {
+typedef struct form_ctx_t {
     vault_output_entry_t entry;
     vault_output_form_t form;
     request_rec *r;
     apr_bucket_brigade *all;
     const char *etag; /* of the form */
-} making_t;
+} form_ctx_t;
 
-static apr_status_t end_unfinished(void *data)
+static apr_status_t abandon_form(void *data)
 {
-    making_t *m = data;
+    form_ctx_t *m = data;
 
     if (!vault_server->ends) {
         vault_output_abandon_form(vault_server->outputs, &m->entry, m->form);
@@ -103,7 +103,7 @@ static int has_error(const apr_bucket_brigade *bb)
 }
 
 /* The filters may have left the response as it is, since it is small, or of a type that is not configured. */
-static void finish(making_t *m)
+static void keep_form(form_ctx_t *m)
 {
     const char *coding = apr_table_get(m->r->headers_out, "Content-Encoding");
     apr_size_t size = 0;
@@ -124,7 +124,7 @@ static void finish(making_t *m)
 /* The whole form is collected before the client has any of it: a slow client must not delay others. */
 static apr_status_t filter_form(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    making_t *m = f->ctx;
+    form_ctx_t *m = f->ctx;
     apr_bucket *last = APR_BRIGADE_EMPTY(bb) ? NULL : APR_BRIGADE_LAST(bb);
 
     if (!last || !APR_BUCKET_IS_EOS(last)) {
@@ -132,8 +132,8 @@ static apr_status_t filter_form(ap_filter_t *f, apr_bucket_brigade *bb)
     }
     APR_BRIGADE_PREPEND(bb, m->all);
     APR_BRIGADE_CONCAT(m->all, bb);
-    finish(m);
-    apr_pool_cleanup_run(f->r->pool, m, end_unfinished);
+    keep_form(m);
+    apr_pool_cleanup_run(f->r->pool, m, abandon_form);
     ap_remove_output_filter(f);
     return ap_pass_brigade(f->next, m->all);
 }
@@ -141,7 +141,7 @@ static apr_status_t filter_form(ap_filter_t *f, apr_bucket_brigade *bb)
 void vault_cache_forms_keep(request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form)
 {
     const char *etag = apr_table_get(r->headers_out, "ETag");
-    making_t *m;
+    form_ctx_t *m;
 
     if (r->header_only || !vault_output_claim_form(vault_server->outputs, entry, form)) {
         return;
@@ -152,7 +152,7 @@ void vault_cache_forms_keep(request_rec *r, const vault_output_entry_t *entry, v
     m->r = r;
     m->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     m->etag = etag ? vault_cache_forms_tag(etag, form, r->pool) : NULL;
-    apr_pool_cleanup_register(r->pool, m, end_unfinished, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(r->pool, m, abandon_form, apr_pool_cleanup_null);
     ap_add_output_filter_handle(form_filter, m, r, r->connection);
 }
 

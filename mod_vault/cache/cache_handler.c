@@ -37,7 +37,7 @@ APLOG_USE_MODULE(vault);
 /* Before httpd's handler of files. */
 #define BEFORE_FILES (APR_HOOK_REALLY_LAST - 1)
 /* After this time a request that waits for another one renders for itself. */
-#define WAITS_MOST apr_time_from_sec(10)
+#define WAIT_MAX apr_time_from_sec(10)
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
 
@@ -50,7 +50,7 @@ static int has_path_info(const request_rec *r)
  * in the request? A handler of another module, or an element of SSI that looks at the request, is found while it is
  * rendered. A document of SSI answers for any path behind its name, so such a path would be for the client to
  * invent. */
-static int is_constructed(const request_rec *r)
+static int is_shared_by_construction(const request_rec *r)
 {
     return vault_judge_knows(r) && !has_path_info(r) && !vault_judge_has_if(r);
 }
@@ -63,7 +63,7 @@ static int has_body(const request_rec *r)
 
 /* Has another module, or a request that was redirected to this one, said by headers what the page is to be? Then that
  * counts for this request only. mod_rewrite redirects internally too, and says nothing. */
-static int is_told_by_others(const request_rec *r)
+static int is_affected_by_others(const request_rec *r)
 {
     const request_rec *before;
 
@@ -76,7 +76,7 @@ static int is_told_by_others(const request_rec *r)
 }
 
 /* Where VaultCache is not set, pages of live locations are kept that are shared by construction. */
-static int is_wanted(const request_rec *r)
+static int is_enabled(const request_rec *r)
 {
     return vault_cache_conf_is_on(r) || (vault_cache_conf_is_unset(r) && vault_view_conf_of(r)->long_poll == 1);
 }
@@ -86,13 +86,13 @@ static int is_candidate(request_rec *r)
     const vault_context_t *x = vault_context_get(r);
 
     return vault_server->outputs && r->method_number == M_GET && r->status == HTTP_OK && !vault_own_handler(r) &&
-           !vault_judge_is_plain_file(r) && !is_told_by_others(r) &&
+           !vault_judge_is_plain_file(r) && !is_affected_by_others(r) &&
            !(vault_cache_conf_is_unset(r) && has_path_info(r)) &&
            !(x && (x->own || x->recording || x->txn || x->refused));
 }
 
 /* The methods of VaultPoll, which may differ between requests by their conditions, and the URL of the script. */
-static const char *page_of(request_rec *r)
+static const char *page_settings(request_rec *r)
 {
     const vault_view_conf_t *conf = vault_view_conf_of(r);
     const char *polls = conf->polls ? apr_array_pstrcat(r->pool, vault_declared(r, conf->polls, "VaultPoll"), ' ') : "";
@@ -125,8 +125,8 @@ static int find_keys(request_rec *r, keys_t *keys)
     if (!own) {
         return 0;
     }
-    what.url = is_constructed(r) ? NULL : r->unparsed_uri;
-    what.varies = apr_pstrcat(r->pool, page_of(r), vault_cache_conf_of(r)->key ? "\nkey " : "\n", own, NULL);
+    what.url = is_shared_by_construction(r) ? NULL : r->unparsed_uri;
+    what.varies = apr_pstrcat(r->pool, page_settings(r), vault_cache_conf_of(r)->key ? "\nkey " : "\n", own, NULL);
     keys->own = vault_output_key(r, &what, r->pool);
     keys->shared = vault_socache_is_on() ? vault_output_shared_key(r, &what, r->pool) : NULL;
     return 1;
@@ -165,7 +165,7 @@ static found_t find(request_rec *r, const char *key, int *status, apr_uint64_t *
 /* --------------------------------------------------------------------- leading */
 
 /* The response is to be whole, as it is kept. */
-static void ask_for_whole(request_rec *r)
+static void unset_conditional_headers(request_rec *r)
 {
     static const char *const names[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
                                         "If-Range", "Range"};
@@ -178,7 +178,7 @@ static void ask_for_whole(request_rec *r)
 
 /* Runs the other handlers, for which this hook declines: then an outdated response can be sent in the place of an
  * error. */
-static int run_others(request_rec *r, const vault_cache_stale_t *stale)
+static int run_other_handlers(request_rec *r, const vault_cache_stale_t *stale)
 {
     int status = ap_run_handler(r), answered;
 
@@ -197,14 +197,14 @@ static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *r
     x->recording = vault_recording_begin(right, NULL, r->pool);
     x->recording->by_construction = vault_cache_conf_is_unset(r);
     x->recording->stale_for = vault_cache_conf_stale(r);
-    ask_for_whole(r);
+    unset_conditional_headers(r);
     vault_cache_interests_hold(x->recording, vault_cache_interests_find(keys->own, r->pool));
     vault_recorded_judge(r, vault_cache_conf_of(r)->key != NULL);
     vault_cache_keep_insert(r, keys->own, keys->shared, stale);
-    return stale ? run_others(r, stale) : DECLINED;
+    return stale ? run_other_handlers(r, stale) : DECLINED;
 }
 
-static apr_uint64_t own_variant(const request_rec *r)
+static apr_uint64_t unique_variant(const request_rec *r)
 {
     return vault_hash(vault_server->slot, &r, sizeof(r));
 }
@@ -213,12 +213,12 @@ static apr_uint64_t own_variant(const request_rec *r)
  * are personal, so no request should wait for them. */
 static apr_uint64_t variant_of(const request_rec *r, apr_uint64_t found)
 {
-    return found ? found : vault_judge_knows(r) ? VAULT_RECORDING_PLAIN : own_variant(r);
+    return found ? found : vault_judge_knows(r) ? VAULT_RECORDING_PLAIN : unique_variant(r);
 }
 
 /* --------------------------------------------------------------------- waiting */
 
-static const char *name_of(const request_rec *r, const vault_output_lead_t *lead)
+static const char *lead_name(const request_rec *r, const vault_output_lead_t *lead)
 {
     return apr_psprintf(r->pool, "%u:%" APR_UINT64_T_FMT, lead->ref.index, lead->ref.number);
 }
@@ -226,11 +226,11 @@ static const char *name_of(const request_rec *r, const vault_output_lead_t *lead
 /* @return SUSPENDED; DECLINED: it cannot wait, so it renders for itself */
 static int wait_for(request_rec *r, const vault_output_lead_t *other)
 {
-    if (vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
+    if (vault_suspension_await(r, WAIT_MAX, other->waiters) != APR_SUCCESS) {
         apr_table_unset(r->err_headers_out, "Retry-After");
         return DECLINED;
     }
-    apr_table_setn(r->notes, WAITED, name_of(r, other));
+    apr_table_setn(r->notes, WAITED, lead_name(r, other));
     apr_table_setn(r->notes, WAITS, "1");
     if (!vault_output_is_being_made(vault_server->outputs, &other->ref)) {
         vault_request_resume(r);
@@ -248,11 +248,11 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
 /* This request has the right to lead: is there a response after all? It may have been made between the two looks, or by
  * another server.
  * @return 0: the lead goes on */
-static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead_t *right, int *status)
+static int find_after_lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right, int *status)
 {
     apr_uint64_t variant = 0;
 
-    if (vault_cache_headers_ask_anew(r)) {
+    if (vault_cache_headers_is_reload(r)) {
         return 0;
     }
     if (find(r, keys->own, status, &variant) == ANSWERED) {
@@ -275,11 +275,11 @@ static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint
 {
     apr_status_t rv = APR_EBUSY;
 
-    if (!strcmp(apr_table_get(r->notes, WAITED), name_of(r, right))) {
+    if (!strcmp(apr_table_get(r->notes, WAITED), lead_name(r, right))) {
         vault_output_forget_lead(vault_server->outputs, &right->ref);
         rv = ask_to_lead(keys->own, variant, right);
     }
-    return rv == APR_EBUSY ? ask_to_lead(keys->own, own_variant(r), right) : rv;
+    return rv == APR_EBUSY ? ask_to_lead(keys->own, unique_variant(r), right) : rv;
 }
 
 /* A request waits once. If the other one has made nothing that can be used, it leads beside the others that do: waiting
@@ -303,7 +303,7 @@ static int lead_or_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant
     if (rv != APR_SUCCESS) {
         return DECLINED;
     }
-    if (find_late(r, keys, &right, &status)) {
+    if (find_after_lead(r, keys, &right, &status)) {
         return status;
     }
     return lead(r, keys, &right);
@@ -314,7 +314,7 @@ static int answer_or_lead(request_rec *r, const keys_t *keys)
     apr_uint64_t variant = 0;
     int status = OK;
 
-    if (!vault_cache_headers_ask_anew(r)) {
+    if (!vault_cache_headers_is_reload(r)) {
         switch (find(r, keys->own, &status, &variant)) {
         case ANSWERED:
             return status;
@@ -362,7 +362,7 @@ static int before_handlers(request_rec *r)
  * so a kept output of the file must not come before it. */
 static int before_files(request_rec *r)
 {
-    return r->main || !is_wanted(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);
+    return r->main || !is_enabled(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);
 }
 
 void vault_cache_hooks(void)

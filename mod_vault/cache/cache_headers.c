@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- the request */
 
-int vault_cache_headers_ask_anew(const request_rec *r)
+int vault_cache_headers_is_reload(const request_rec *r)
 {
     const char *control = apr_table_get(r->headers_in, "Cache-Control");
     const char *pragma = apr_table_get(r->headers_in, "Pragma");
@@ -25,7 +25,7 @@ int vault_cache_headers_accept_stale(const request_rec *r)
 {
     const char *control = apr_table_get(r->headers_in, "Cache-Control");
 
-    return !vault_cache_headers_ask_anew(r) &&
+    return !vault_cache_headers_is_reload(r) &&
            !(control && (ap_strcasestr(control, "max-age") || ap_strcasestr(control, "min-fresh")));
 }
 
@@ -125,27 +125,27 @@ static int is_other(void *baton, const char *name, const char *value)
 }
 
 /* Did another module set this header before the handler ran? Then it does that for each request. */
-static int was_before(const apr_table_t *before, const char *name, const char *value)
+static int is_unchanged(const apr_table_t *before, const char *name, const char *value)
 {
     return before && !apr_table_do(is_other, (void *)value, before, name, NULL);
 }
 
-/* What keep_one() and stop_at_new() look at. */
+/* What keep_one() and was_set_before() look at. */
 typedef struct kept_t {
     vault_recording_t *rec;
     const apr_table_t *before;
 } kept_t;
 
-static int stop_at_new(void *baton, const char *name, const char *value)
+static int was_set_before(void *baton, const char *name, const char *value)
 {
-    return was_before(((kept_t *)baton)->before, name, value);
+    return is_unchanged(((kept_t *)baton)->before, name, value);
 }
 
-static int has_new(const apr_table_t *headers, const apr_table_t *before, const char *name)
+static int handler_set(const apr_table_t *headers, const apr_table_t *before, const char *name)
 {
     kept_t k = {NULL, before};
 
-    return !apr_table_do(stop_at_new, &k, headers, name, NULL);
+    return !apr_table_do(was_set_before, &k, headers, name, NULL);
 }
 
 static int keep_one(void *baton, const char *name, const char *value)
@@ -162,7 +162,7 @@ static int keep_one(void *baton, const char *name, const char *value)
             return 1;
         }
     }
-    if (!was_before(k->before, name, value)) {
+    if (!is_unchanged(k->before, name, value)) {
         p = apr_array_push(k->rec->metadata.headers);
         p->key = name;
         p->value = value;
@@ -185,8 +185,10 @@ static int says_public(const char *control)
 
 static int sets_cookie(const request_rec *r, const apr_table_t *before, const apr_table_t *err_before)
 {
-    return has_new(r->headers_out, before, "Set-Cookie") || has_new(r->err_headers_out, err_before, "Set-Cookie") ||
-           has_new(r->headers_out, before, "Set-Cookie2") || has_new(r->err_headers_out, err_before, "Set-Cookie2");
+    return handler_set(r->headers_out, before, "Set-Cookie") ||
+           handler_set(r->err_headers_out, err_before, "Set-Cookie") ||
+           handler_set(r->headers_out, before, "Set-Cookie2") ||
+           handler_set(r->err_headers_out, err_before, "Set-Cookie2");
 }
 
 void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, const apr_table_t *before,

@@ -14,7 +14,7 @@
 #include "recording/recording.h"
 
 /** Does the client ask for a response that is made for it: Cache-Control no-cache or no-store, or Pragma no-cache? */
-int vault_cache_headers_ask_anew(const request_rec *r);
+int vault_cache_headers_is_reload(const request_rec *r);
 
 /** Does the client accept an outdated response (RFC 9111, section 5.2.1)? Not if it asks for a new one, or limits the
  * age. */

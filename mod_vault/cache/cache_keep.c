@@ -22,7 +22,7 @@ APLOG_USE_MODULE(vault);
 /* After VAULT_SCRIPT and before VAULT_VIEW. */
 #define KEEP_TYPE (AP_FTYPE_CONTENT_SET - 2)
 /* A longer response is not kept. */
-#define LONGEST (8 * 1024 * 1024)
+#define LENGTH_MAX (8 * 1024 * 1024)
 
 static ap_filter_rec_t *keep_filter, *hold_filter;
 
@@ -35,7 +35,7 @@ typedef struct keep_t {
     const char *body;                 /* once it is kept, until other servers have it */
     const vault_cache_stale_t *stale; /* NULL: an error is sent as it is */
     apr_table_t *before, *err_before; /* the headers that other modules had set before the handler ran */
-    int begun;                        /* the headers have been read */
+    int has_headers;                  /* the headers have been read */
     int replaced;                     /* an outdated response was sent in the place of this one */
 } keep_t;
 
@@ -145,7 +145,7 @@ static void finish(ap_filter_t *f, keep_t *k)
     }
 }
 
-static void give_up(ap_filter_t *f, keep_t *k)
+static void stop_collecting(ap_filter_t *f, keep_t *k)
 {
     if (k->all) {
         apr_brigade_destroy(k->all);
@@ -169,7 +169,7 @@ static int collect(ap_filter_t *f, keep_t *k, apr_bucket *b)
         return 1;
     }
     if (apr_bucket_read(b, &data, &length, APR_BLOCK_READ) != APR_SUCCESS ||
-        (k->length += (apr_off_t)length) > LONGEST) {
+        (k->length += (apr_off_t)length) > LENGTH_MAX) {
         return 0;
     }
     apr_brigade_write(k->all, NULL, NULL, data, length);
@@ -177,7 +177,7 @@ static int collect(ap_filter_t *f, keep_t *k, apr_bucket *b)
 }
 
 /* The headers are complete before the first byte, and VAULT_VIEW has not changed them yet. */
-static void read_head(request_rec *r, const keep_t *k)
+static void read_headers(request_rec *r, const keep_t *k)
 {
     vault_recording_t *rec = vault_recorded(r);
 
@@ -200,7 +200,7 @@ static apr_status_t pass(ap_filter_t *f, keep_t *k, apr_bucket_brigade *bb)
     apr_status_t rv = ap_pass_brigade(f->next, bb);
 
     if (k->body && k->shared) {
-        vault_cache_socache_give(f->r, k->key, k->shared, &k->ref, k->body);
+        vault_cache_socache_store(f->r, k->key, k->shared, &k->ref, k->body);
     }
     return rv;
 }
@@ -210,12 +210,12 @@ static void begin(request_rec *r, keep_t *k)
 {
     int status;
 
-    k->begun = 1;
+    k->has_headers = 1;
     if (vault_recorded(r) && r->status != HTTP_OK) {
         end_recording(r, NULL, 0);
     }
     else if (vault_recorded(r)) {
-        read_head(r, k);
+        read_headers(r, k);
     }
     k->replaced = r->status >= HTTP_INTERNAL_SERVER_ERROR && vault_cache_stale_replace(r, k->stale, &status);
 }
@@ -225,7 +225,7 @@ static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
     keep_t *k = f->ctx;
     apr_bucket *b;
 
-    if (!k->begun) {
+    if (!k->has_headers) {
         begin(f->r, k);
     }
     if (k->replaced) {
@@ -238,7 +238,7 @@ static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
             break;
         }
         if (!vault_recorded(f->r) || !collect(f, k, b)) {
-            give_up(f, k);
+            stop_collecting(f, k);
             ap_remove_output_filter(f);
             break;
         }
@@ -296,7 +296,7 @@ int vault_cache_keep_fail(request_rec *r)
 
     for (f = r->output_filters; f && f->frec != keep_filter; f = f->next) {
     }
-    if (!f || ((const keep_t *)f->ctx)->begun) {
+    if (!f || ((const keep_t *)f->ctx)->has_headers) {
         return 0;
     }
     if (vault_recorded(r)) {

@@ -30,7 +30,7 @@
 APLOG_USE_MODULE(vault);
 
 /* A longer part is not kept. */
-#define LONGEST (8 * 1024 * 1024)
+#define LENGTH_MAX (8 * 1024 * 1024)
 
 static ap_filter_rec_t *part_filter;
 
@@ -101,7 +101,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
     if (p->out) {
         rv = apr_brigade_length(bb, 1, &length);
         p->length += length;
-        if (rv == APR_SUCCESS && p->length <= LONGEST) {
+        if (rv == APR_SUCCESS && p->length <= LENGTH_MAX) {
             return ap_save_brigade(f, &p->out, &bb, p->r->pool);
         }
         if (rv != APR_SUCCESS || (rv = pass_all(p)) != APR_SUCCESS) {
@@ -114,7 +114,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
 /* ----------------------------------------------------------------- a kept part */
 
 /* Has rendering the part done anything for its page? */
-static int is_of_use(const vault_state_t *made)
+static int changes_page(const vault_state_t *made)
 {
     int i;
 
@@ -132,13 +132,13 @@ static int is_of_use(const vault_state_t *made)
 static int prepare_page(part_t *p, const vault_output_entry_t *entry, const vault_output_metadata_t *metadata,
                         vault_page_txn_t **txn)
 {
-    *txn = metadata->made && is_of_use(metadata->made) ? vault_context_txn(p->r, NULL) : NULL;
+    *txn = metadata->made && changes_page(metadata->made) ? vault_context_txn(p->r, NULL) : NULL;
     return !*txn ||
            (vault_metadata_matches(metadata, *txn, p->r->pool) && vault_page_txn_may_take(*txn, metadata->made) &&
             vault_page_txn_hold_deps(*txn, entry->deps, entry->dep_count));
 }
 
-static void note_taken(part_t *p, const vault_state_t *made)
+static void note_positions(part_t *p, const vault_state_t *made)
 {
     int i;
 
@@ -172,7 +172,7 @@ static int is_usable(const vault_output_entry_t *entry, int stale)
 }
 
 /* @return 0: the entry cannot be used */
-static int use(part_t *p, const vault_output_entry_t *entry, int stale)
+static int use_entry(part_t *p, const vault_output_entry_t *entry, int stale)
 {
     apr_pool_t *pool = p->x->pool;
     vault_output_metadata_t metadata;
@@ -188,7 +188,7 @@ static int use(part_t *p, const vault_output_entry_t *entry, int stale)
     }
     if (txn) {
         vault_page_txn_take(txn, metadata.made);
-        note_taken(p, metadata.made);
+        note_positions(p, metadata.made);
     }
     vault_recording_part(p->x->recording, entry, &metadata);
     write_body(p, &body);
@@ -205,7 +205,7 @@ static vault_output_found_t find(part_t *p, int stale)
     p->vary = 0;
     for (;;) {
         found = vault_outputs_find(vault_server->outputs, p->key, strlen(p->key), &entry, p->x->pool);
-        if (found != VAULT_OUTPUT_ENTRY || use(p, &entry, stale)) {
+        if (found != VAULT_OUTPUT_ENTRY || use_entry(p, &entry, stale)) {
             return found;
         }
         p->vary = p->vary ? p->vary : vault_cache_headers_vary_hash(&entry, p->sub);
@@ -235,7 +235,7 @@ static request_rec *last_of(request_rec *sub)
 }
 
 /* The handler of a part may say that its output is shared (view/recorded.c). */
-static void accept_word(part_t *p)
+static void allow_share(part_t *p)
 {
     apr_table_setn(p->sub->notes, VAULT_RECORDED_PART, "1");
 }
@@ -321,7 +321,7 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
     p->rec->is_part = 1;
     p->rec->stale_for = vault_cache_conf_stale(p->sub);
     vault_cache_interests_hold(p->rec, vault_cache_interests_find(p->key, p->x->pool));
-    accept_word(p);
+    allow_share(p);
     if (txn) {
         vault_page_txn_enter_part(txn, &outer);
     }
@@ -333,7 +333,7 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
         made = vault_page_txn_made(p->x->txn);
     }
     keep(p, made);
-    if (p->out && p->failed && !(made && is_of_use(made)) && find_stale(p)) {
+    if (p->out && p->failed && !(made && changes_page(made)) && find_stale(p)) {
         return NULL;
     }
     if (p->out && !error) {
@@ -355,9 +355,9 @@ static int may_be_kept(const part_t *p)
            (!x->calls.run || vault_judge_knows(p->sub));
 }
 
-static int asks_anew(const part_t *p)
+static int is_reload(const part_t *p)
 {
-    return vault_cache_headers_ask_anew(p->sub);
+    return vault_cache_headers_is_reload(p->sub);
 }
 
 static const char *lead(part_t *p)
@@ -366,7 +366,7 @@ static const char *lead(part_t *p)
     apr_status_t rv = vault_output_lead(vault_server->outputs, p->key, strlen(p->key), VAULT_RECORDING_PLAIN + p->vary,
                                         vault_server->slot, &right);
 
-    if (rv == APR_SUCCESS && !asks_anew(p) && find(p, 0) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
+    if (rv == APR_SUCCESS && !is_reload(p) && find(p, 0) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
         vault_output_abandon(vault_server->outputs, &right, NULL);
         return NULL;
     }
@@ -378,7 +378,7 @@ static const char *lead(part_t *p)
     }
     /* the page does not know what the part depends on */
     vault_recording_drop(p->x->recording, VAULT_PERSONAL_NOT, "it contains a part that is not kept yet");
-    accept_word(p);
+    allow_share(p);
     return include(p);
 }
 
@@ -387,7 +387,7 @@ static const char *write_part(part_t *p)
     if (!may_be_kept(p)) {
         return include(p);
     }
-    switch (asks_anew(p) ? VAULT_OUTPUT_NONE : find(p, 0)) {
+    switch (is_reload(p) ? VAULT_OUTPUT_NONE : find(p, 0)) {
     case VAULT_OUTPUT_ENTRY:
         return NULL;
     case VAULT_OUTPUT_PERSONAL:

@@ -40,7 +40,7 @@ static int make_page(request_rec *r, const vault_output_entry_t *entry, const va
 }
 
 /* The entry is outdated after all: the handler runs, and decides anew what the page polls for. */
-static void undo_page(request_rec *r, const vault_output_metadata_t *metadata)
+static void reset_page(request_rec *r, const vault_output_metadata_t *metadata)
 {
     vault_context_t *x = vault_context_get(r);
     int i;
@@ -108,7 +108,7 @@ static void write_form(request_rec *r, const vault_output_entry_t *entry, vault_
 }
 
 /* The filters of httpd must not add to the tag again. */
-static int not_sent(request_rec *r, int status)
+static int disable_compression(request_rec *r, int status)
 {
     apr_table_setn(r->subprocess_env, "no-gzip", "1");
     apr_table_setn(r->subprocess_env, "no-brotli", "1");
@@ -117,14 +117,14 @@ static int not_sent(request_rec *r, int status)
 
 /* @param form  that the client is to have, whether it was made yet or not
  * @return OK: the body is to be sent */
-static int begin_form(request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form)
+static int prepare_form(request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form)
 {
     const char *plain_tag = apr_table_get(r->headers_out, "ETag");
     int status;
 
     write_form(r, entry, form);
     if ((status = ap_meets_conditions(r)) != OK) {
-        return form == VAULT_OUTPUT_PLAIN ? status : not_sent(r, status);
+        return form == VAULT_OUTPUT_PLAIN ? status : disable_compression(r, status);
     }
     if (has_form(entry, form)) {
         r->content_encoding = vault_output_form_coding(form);
@@ -156,7 +156,7 @@ static int read_body(const request_rec *r, const vault_output_entry_t *entry, in
                              r->pool) == APR_SUCCESS;
 }
 
-static apr_status_t write_all(request_rec *r, const vault_output_metadata_t *metadata, vault_output_form_t form,
+static apr_status_t send_body(request_rec *r, const vault_output_metadata_t *metadata, vault_output_form_t form,
                               const vault_output_body_t *body, int live)
 {
     const char *accept = live ? NULL : vault_cache_forms_narrow(r, form);
@@ -168,8 +168,8 @@ static apr_status_t write_all(request_rec *r, const vault_output_metadata_t *met
     return rv;
 }
 
-static int send_all(request_rec *r, const vault_output_metadata_t *metadata, const vault_output_entry_t *entry,
-                    vault_output_form_t form, const vault_output_body_t *body)
+static int send_response(request_rec *r, const vault_output_metadata_t *metadata, const vault_output_entry_t *entry,
+                         vault_output_form_t form, const vault_output_body_t *body)
 {
     int live = metadata->polls->nelts > 0, status = OK;
 
@@ -180,12 +180,12 @@ static int send_all(request_rec *r, const vault_output_metadata_t *metadata, con
         vault_page_txn_take(vault_context_get(r)->txn, metadata->made);
     }
     else {
-        status = begin_form(r, entry, form);
+        status = prepare_form(r, entry, form);
     }
     if (status != OK) {
         return status;
     }
-    return write_all(r, metadata, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
+    return send_body(r, metadata, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
 }
 
 int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int stale, int *status)
@@ -205,17 +205,17 @@ int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int sta
         return 0;
     }
     if (live && !make_page(r, entry, &metadata)) {
-        undo_page(r, &metadata);
+        reset_page(r, &metadata);
         return 0;
     }
     if (!live) {
         form = vault_cache_forms_choose(r, metadata.type, entry);
     }
     if (!read_body(r, entry, stale, form, &body)) { /* usable, now that the page holds the interests */
-        undo_page(r, &metadata);
+        reset_page(r, &metadata);
         return 0;
     }
     vault_tally(cached, 1);
-    *status = send_all(r, &metadata, entry, form, &body);
+    *status = send_response(r, &metadata, entry, form, &body);
     return 1;
 }

@@ -48,8 +48,8 @@ int vault_cache_socache_fetch(request_rec *r, const char *shared, const vault_ou
 }
 
 /* The entry says what the response depends on, with its parts. */
-void vault_cache_socache_give(request_rec *r, const char *key, const char *shared, const vault_output_ref_t *ref,
-                              const char *body)
+void vault_cache_socache_store(request_rec *r, const char *key, const char *shared, const vault_output_ref_t *ref,
+                               const char *body)
 {
     vault_output_packet_t packet = {.key = shared, .key_size = strlen(shared), .body = body};
     vault_output_metadata_t metadata;
@@ -66,5 +66,5 @@ void vault_cache_socache_give(request_rec *r, const char *key, const char *share
     packet.body_size = entry.body_size;
     packet.made = entry.made;
     packet.until = entry.until;
-    vault_socache_give(&packet);
+    vault_socache_store(&packet);
 }

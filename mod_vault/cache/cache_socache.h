@@ -22,7 +22,7 @@ int vault_cache_socache_fetch(request_rec *r, const char *shared, const vault_ou
 /** The response was kept: give it to the other servers, if it can be shared.
  * @param key     of the response in the output store
  * @param shared  of the response in the cache */
-void vault_cache_socache_give(request_rec *r, const char *key, const char *shared, const vault_output_ref_t *ref,
-                              const char *body);
+void vault_cache_socache_store(request_rec *r, const char *key, const char *shared, const vault_output_ref_t *ref,
+                               const char *body);
 
 #endif

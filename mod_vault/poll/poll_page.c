@@ -199,7 +199,7 @@ static int list_moved(vault_poll_page_t *page, const vault_interest_set_t *inter
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
     }
-    return page->moved->nelts || !page->session.was_late;
+    return page->moved->nelts || !page->session.missed_cookie;
 }
 
 vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests)

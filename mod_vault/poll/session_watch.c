@@ -12,7 +12,7 @@ void vault_session_watch_begin(vault_session_watch_t *watch)
 
 void vault_session_watch_ran(vault_session_watch_t *watch, const vault_state_t *base, const vault_state_t *next)
 {
-    watch->was_late |= vault_session_request_was_late(base, next);
+    watch->missed_cookie |= vault_session_request_missed_cookie(base, next);
 }
 
 /* Has a session been made, or got another id, at this address since the poll came and the method ran? (An interest that
@@ -44,13 +44,13 @@ vault_session_watch_result_t vault_session_watch_compare(vault_session_watch_t *
     case VAULT_SESSION_STILL_NONE:
         return has_moved(watch, deps, interests) ? VAULT_SESSION_WATCH_OUTDATED : VAULT_SESSION_WATCH_SAME;
     case VAULT_SESSION_LOST:
-        return watch->had ? VAULT_SESSION_WATCH_OUTDATED : VAULT_SESSION_WATCH_OTHER;
+        return watch->had_session ? VAULT_SESSION_WATCH_OUTDATED : VAULT_SESSION_WATCH_OTHER;
     case VAULT_SESSION_OTHER:
-        watch->had = 1;
+        watch->had_session = 1;
         return VAULT_SESSION_WATCH_OTHER;
     case VAULT_SESSION_SAME:
         break;
     }
-    watch->had = 1;
+    watch->had_session = 1;
     return VAULT_SESSION_WATCH_SAME;
 }

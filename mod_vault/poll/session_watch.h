@@ -24,8 +24,8 @@
 /** What is known of the sessions of one page's poll. Zeroed, then vault_session_watch_begin(). */
 typedef struct vault_session_watch_t {
     apr_uint64_t began; /* the notifier's number when the poll came */
-    int had;            /* the request has found a session */
-    int was_late;       /* a method has run without the session that the browser may have by now */
+    int had_session;    /* the request has found a session */
+    int missed_cookie;  /* a method has run without the session that the browser may have by now */
 } vault_session_watch_t;
 
 typedef enum vault_session_watch_result_t {

@@ -25,17 +25,17 @@ APLOG_USE_MODULE(vault);
 /* The cursor of a method that has seen a session, or none: this, the name of the cookie, and as its value the name of
  * the session's interest, or nothing. Whether the address counts is part of it, so that a comparison judges as the
  * method did. */
-#define SEEN_FREE "session of "
-#define SEEN_BOUND "session at the address of "
+#define CURSOR_ANY_ADDRESS "session of "
+#define CURSOR_BOUND_ADDRESS "session at the address of "
 
 /* What is known of the session of a request. Kept for a visitor's request; looked up anew for each method of a poll. */
 typedef struct current_t {
     const char *cookie;
     int bound;
-    int is_there;
+    int exists;
     vault_page_t id;
     vault_session_t found;
-    int was_sent; /* this request has set the cookie */
+    int cookie_sent; /* this request has set the cookie */
 } current_t;
 
 static int is_poll(request_rec *r)
@@ -62,13 +62,13 @@ static void look_up(request_rec *r, current_t *c)
     const char *rest = apr_table_get(vault_main_request(r)->headers_in, "Cookie");
     vault_visitor_t v;
 
-    c->is_there = 0;
+    c->exists = 0;
     if (!rest) {
         return;
     }
     v = visitor_of(r, c->bound);
-    while (!c->is_there && vault_session_cookie_next(&rest, c->cookie, &c->id)) {
-        c->is_there = vault_session_find(vault_server->pages, &c->id, &v, &c->found) == APR_SUCCESS;
+    while (!c->exists && vault_session_cookie_next(&rest, c->cookie, &c->id)) {
+        c->exists = vault_session_find(vault_server->pages, &c->id, &v, &c->found) == APR_SUCCESS;
     }
 }
 
@@ -98,7 +98,7 @@ static current_t *current_of(request_rec *r)
     if (is_poll(r)) {
         return make_current(r, cookie, l->bound == 1, r->pool);
     }
-    key = apr_pstrcat(r->pool, l->bound == 1 ? SEEN_BOUND : SEEN_FREE, cookie, NULL);
+    key = apr_pstrcat(r->pool, l->bound == 1 ? CURSOR_BOUND_ADDRESS : CURSOR_ANY_ADDRESS, cookie, NULL);
     apr_pool_userdata_get(&known, key, pool);
     if (!known) {
         known = make_current(r, cookie, l->bound == 1, pool);
@@ -113,7 +113,7 @@ const apr_array_header_t *vault_session_request_properties(request_rec *r)
     apr_array_header_t *properties = NULL;
     vault_visitor_t v;
 
-    if (c && c->is_there) {
+    if (c && c->exists) {
         v = visitor_of(r, c->bound);
         vault_session_read(vault_server->pages, &c->id, &v, &properties, r->pool);
     }
@@ -160,8 +160,8 @@ static void send_cookie(request_rec *r, current_t *c)
     request_rec *top = vault_main_request(r);
 
     vault_session_cookie_set(r, c->cookie, &c->id);
-    if (!c->was_sent) {
-        c->was_sent = 1;
+    if (!c->cookie_sent) {
+        c->cookie_sent = 1;
         apr_pool_cleanup_register(top->pool, apr_pstrdup(top->pool, c->found.interest), notify_cb,
                                   apr_pool_cleanup_null);
         apr_pool_cleanup_register(top->pool, apr_pstrdup(top->pool, interest_of_address(r)), notify_cb,
@@ -183,7 +183,7 @@ static int sets_any(const apr_array_header_t *properties)
     return 0;
 }
 
-static void say_full(request_rec *r)
+static void log_full(request_rec *r)
 {
     static apr_time_t said;
     int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
@@ -209,12 +209,12 @@ static apr_status_t make_session(request_rec *r, current_t *c, const vault_visit
     }
     rv = vault_session_create(vault_server->pages, &c->id, v, properties, vault_page_idle(), r->pool);
     if (rv == APR_ENOSPC) {
-        say_full(r);
+        log_full(r);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    c->is_there = vault_session_find(vault_server->pages, &c->id, v, &c->found) == APR_SUCCESS;
+    c->exists = vault_session_find(vault_server->pages, &c->id, v, &c->found) == APR_SUCCESS;
     send_cookie(r, c);
     return APR_SUCCESS;
 }
@@ -229,11 +229,11 @@ apr_status_t vault_session_request_write(request_rec *r, const apr_array_header_
         return c ? APR_NOTFOUND : APR_EACCES;
     }
     v = visitor_of(r, c->bound);
-    if (c->is_there) {
+    if (c->exists) {
         rv = vault_session_write(vault_server->pages, &c->id, &v, properties, r->pool);
     }
     if (rv == APR_NOTFOUND || rv == APR_EACCES) { /* there is none, or it has expired or been evicted meanwhile */
-        c->is_there = 0;
+        c->exists = 0;
         rv = make_session(r, c, &v, properties);
     }
     return rv;
@@ -259,7 +259,7 @@ apr_status_t vault_session_request_renew(request_rec *r)
     if (!c || is_poll(r)) {
         return c ? APR_NOTFOUND : APR_EACCES;
     }
-    if (!c->is_there || c->was_sent) {
+    if (!c->exists || c->cookie_sent) {
         return APR_SUCCESS;
     }
     if (vault_main_request(r)->sent_bodyct) {
@@ -271,7 +271,7 @@ apr_status_t vault_session_request_renew(request_rec *r)
         send_cookie(r, c);
     }
     else if (rv != APR_ENOSPC) { /* another request has renewed or removed it meanwhile */
-        c->is_there = 0;
+        c->exists = 0;
         rv = APR_SUCCESS;
     }
     return rv;
@@ -293,9 +293,9 @@ const char *vault_session_request_why(apr_status_t rv)
     }
 }
 
-/* ------------------------------------------------------------------- telling */
+/* ------------------------------------------------------------------- headers */
 
-void vault_session_request_tell(request_rec *r, apr_table_t *headers)
+void vault_session_request_set_headers(request_rec *r, apr_table_t *headers)
 {
     const apr_array_header_t *properties = vault_session_request_properties(r);
     int i;
@@ -309,18 +309,18 @@ void vault_session_request_tell(request_rec *r, apr_table_t *headers)
     }
 }
 
-void vault_session_request_mark(request_rec *r)
+void vault_session_request_set_private(request_rec *r)
 {
     const current_t *c = !r->main && !is_poll(r) ? current_of(r) : NULL;
 
-    if (c && c->is_there) {
+    if (c && c->exists) {
         apr_table_mergen(r->headers_out, "Cache-Control", "private");
     }
 }
 
 /* The visitor has logged in since the session was made: an id that another person may have brought into the browser
  * before the login must be of no use to that person. */
-static void take_login(request_rec *r, current_t *c)
+static void renew_at_login(request_rec *r, current_t *c)
 {
     vault_visitor_t v = visitor_of(r, c->bound);
     apr_status_t rv = vault_session_login(vault_server->pages, &c->id, &v);
@@ -330,34 +330,34 @@ static void take_login(request_rec *r, current_t *c)
         send_cookie(r, c);
         return;
     }
-    c->is_there = 0; /* an id from before the login is not used after it */
+    c->exists = 0; /* an id from before the login is not used after it */
     if (rv == APR_ENOSPC) {
-        say_full(r);
+        log_full(r);
     }
 }
 
 /* The user and the location are known here. */
-static int tell(request_rec *r)
+static int set_request_headers(request_rec *r)
 {
     current_t *c = !r->main && !is_poll(r) ? current_of(r) : NULL;
 
-    if (c && c->is_there) {
+    if (c && c->exists) {
         if (r->user && !c->found.has_user) {
-            take_login(r, c);
+            renew_at_login(r, c);
         }
-        vault_session_request_tell(r, r->headers_in);
+        vault_session_request_set_headers(r, r->headers_in);
     }
     return DECLINED;
 }
 
 /* -------------------------------------------------------------------- polls */
 
-static void depend(request_rec *r, const current_t *c, vault_page_txn_t *txn)
+static void add_dependency(request_rec *r, const current_t *c, vault_page_txn_t *txn)
 {
-    const char *cursor = apr_pstrcat(r->pool, c->bound ? SEEN_BOUND : SEEN_FREE, c->cookie, NULL);
+    const char *cursor = apr_pstrcat(r->pool, c->bound ? CURSOR_BOUND_ADDRESS : CURSOR_ANY_ADDRESS, c->cookie, NULL);
 
-    vault_page_txn_create_interest(txn, cursor, c->is_there ? c->found.interest : interest_of_address(r));
-    vault_page_txn_set_cursor(txn, cursor, c->is_there ? c->found.interest : "");
+    vault_page_txn_create_interest(txn, cursor, c->exists ? c->found.interest : interest_of_address(r));
+    vault_page_txn_set_cursor(txn, cursor, c->exists ? c->found.interest : "");
 }
 
 /* The interest is held, and its stamp is read, before the properties are. */
@@ -366,8 +366,8 @@ void vault_session_request_enter_method(request_rec *sub, vault_page_txn_t *txn)
     const current_t *c = current_of(sub);
 
     if (c) {
-        depend(sub, c, txn);
-        vault_session_request_tell(sub, sub->headers_in);
+        add_dependency(sub, c, txn);
+        vault_session_request_set_headers(sub, sub->headers_in);
     }
 }
 
@@ -376,26 +376,28 @@ void vault_session_request_enter_view(request_rec *r, vault_page_txn_t *txn)
 {
     const current_t *c = current_of(r);
 
-    if (c && !c->is_there) {
-        depend(r, c, txn);
+    if (c && !c->exists) {
+        add_dependency(r, c, txn);
     }
 }
 
 /* @return the name of the cookie, if this is the cursor of a session */
 static const char *cookie_of(const vault_cursor_t *cursor, int *bound)
 {
-    *bound = !strncmp(cursor->key, SEEN_BOUND, strlen(SEEN_BOUND));
+    *bound = !strncmp(cursor->key, CURSOR_BOUND_ADDRESS, strlen(CURSOR_BOUND_ADDRESS));
     if (*bound) {
-        return cursor->key + strlen(SEEN_BOUND);
+        return cursor->key + strlen(CURSOR_BOUND_ADDRESS);
     }
-    return strncmp(cursor->key, SEEN_FREE, strlen(SEEN_FREE)) ? NULL : cursor->key + strlen(SEEN_FREE);
+    return strncmp(cursor->key, CURSOR_ANY_ADDRESS, strlen(CURSOR_ANY_ADDRESS))
+               ? NULL
+               : cursor->key + strlen(CURSOR_ANY_ADDRESS);
 }
 
 static vault_session_seen_t compare(const current_t *now, const vault_cursor_t *cursor)
 {
     const char *before = cursor->value ? cursor->value : "";
 
-    if (!now->is_there) {
+    if (!now->exists) {
         return *before ? VAULT_SESSION_LOST : VAULT_SESSION_STILL_NONE;
     }
     return strcmp(before, now->found.interest) ? VAULT_SESSION_OTHER : VAULT_SESSION_SAME;
@@ -432,7 +434,7 @@ static int has_later(const vault_cursor_t *cursor, const vault_cursor_t *before)
     return 0;
 }
 
-int vault_session_request_was_late(const vault_state_t *base, const vault_state_t *next)
+int vault_session_request_missed_cookie(const vault_state_t *base, const vault_state_t *next)
 {
     int i, bound;
 
@@ -453,5 +455,5 @@ int vault_session_request_was_late(const vault_state_t *base, const vault_state_
 void vault_session_request_hooks(void)
 {
     /* before page_request.c, which tells of the page, and after all that can log a user in */
-    ap_hook_fixups(tell, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_fixups(set_request_headers, NULL, NULL, APR_HOOK_LAST);
 }

@@ -50,7 +50,7 @@ const char *vault_session_request_why(apr_status_t rv);
 
 /** Set the headers `Vault-Session-KEY` of a request for its handler.
  * @param headers  of the request; not shared with a request that must not have them */
-void vault_session_request_tell(request_rec *r, apr_table_t *headers);
+void vault_session_request_set_headers(request_rec *r, apr_table_t *headers);
 
 /** A method of a poll is about to run as `sub`: let it depend on the session, and tell its handler of it. */
 void vault_session_request_enter_method(request_rec *sub, vault_page_txn_t *txn);
@@ -64,7 +64,7 @@ void vault_session_request_enter_view(request_rec *r, vault_page_txn_t *txn);
  * before the method ran.
  * @param base  the state that the methods began with
  * @param next  what they have made of it */
-int vault_session_request_was_late(const vault_state_t *base, const vault_state_t *next);
+int vault_session_request_missed_cookie(const vault_state_t *base, const vault_state_t *next);
 
 /** What a method has seen of sessions, compared with what the poll's request has. */
 typedef enum vault_session_seen_t {
@@ -80,7 +80,7 @@ vault_session_seen_t vault_session_request_compare(request_rec *poll, const vaul
                                                    const vault_method_t *method, const apr_array_header_t **seen);
 
 /** An answer that depends on a session is for its browser only: no shared cache may store it. */
-void vault_session_request_mark(request_rec *r);
+void vault_session_request_set_private(request_rec *r);
 
 void vault_session_request_hooks(void);
 

@@ -234,7 +234,7 @@ static apr_status_t store(vault_socache_call_t *call)
                                  call->block, call->size, call->pool);
 }
 
-void vault_socache_give(const vault_output_packet_t *packet)
+void vault_socache_store(const vault_output_packet_t *packet)
 {
     apr_time_t now = vault_now(), shift = apr_time_now() - now;
     vault_output_packet_t p = *packet;

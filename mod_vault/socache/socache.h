@@ -32,7 +32,7 @@ int vault_socache_fetch(vault_output_packet_t *packet, apr_pool_t *pool);
 
 /** Give an output to the other servers, if it is no larger than VaultCacheMemoryMax.
  * @param packet  with the times of vault_now() */
-void vault_socache_give(const vault_output_packet_t *packet);
+void vault_socache_store(const vault_output_packet_t *packet);
 
 /** Forget the last configuration, before the configuration is read. */
 void vault_socache_reset(void);

@@ -233,7 +233,7 @@ static void take(request_rec *r)
         take_table(before, before->headers_out, 0);
     }
     take_table(r, r->err_headers_out, 1);
-    vault_session_request_mark(r);
+    vault_session_request_set_private(r);
     if (r->per_dir_config) {
         take_declared(r);
     }

@@ -97,7 +97,7 @@ static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_i
         return rv;
     }
     take_forged(r->headers_in, r->pool);
-    vault_session_request_tell(r, r->headers_in);
+    vault_session_request_set_headers(r, r->headers_in);
     x = vault_context_get(r);
     if (x && x->own) {
         vault_page_request_tell(r->headers_in, x->own, x->own_properties, r->pool);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A bundle is compressed once, and sent in the form that the client prefers; each form has its ETag. A real program compacts.
+# A bundle is compressed once, and sent in the form that the client prefers; each form has its ETag. A real program minifies.
 use strict;
 use warnings;
 use Compress::Zlib ();
@@ -31,7 +31,7 @@ use_server($server);
 
 SKIP: {
     skip 'esbuild is not installed', 2 unless $esbuild;
-    is(text_of('/forms/small.css'), "a{color:red}\n", 'esbuild compacts CSS');
+    is(text_of('/forms/small.css'), "a{color:red}\n", 'esbuild minifies CSS');
     is(text_of('/forms/app.js'), "var count=2;\n", '  and JavaScript');
 }
 

@@ -33,7 +33,7 @@ END
 
 # ---------------------------------------------------------------- no store
 use_server(VaultTest::Server->start('bundle-no-store', config => "VaultCacheMemory 0\n" . config('small')));
-is(scalar(grep { /VLT00415: / } error_log_lines()), 1, 'the start says that nothing is compacted');
+is(scalar(grep { /VLT00415: / } error_log_lines()), 1, 'the start says that nothing is minified');
 my $answer = get(text_of('/unkept/page.shtml'));
 is("$answer->{status} $answer->{body}", "200 a {\n}\n", 'the files are joined');
 is($answer->{headers}{'cache-control'}, 'max-age=60', '  for a minute');

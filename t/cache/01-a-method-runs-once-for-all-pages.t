@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A method of SSI, feed and template runs once for all pages that it has the same to say to; each page still gets each row once.
+# A method of SSI, feed and template runs once for all pages that would get the same output. Each page still gets each row once.
 use strict;
 use warnings;
 use JSON::PP ();
@@ -36,7 +36,7 @@ SKIP: {
         is($after->{Shared} - $before->{Shared}, PAGES - 1, '... for all pages');
     }
 
-    # What the status says of the method: of both rows all pages but one have used the run of another one.
+    # The status of the method: for both rows, all pages but one have used the output of another page's run.
     my $explained = sub { JSON::PP::decode_json(text_of('/vault/status?page=' . $_[0]->id))->{Methods}[0] };
     my $shared = 0;
     for my $i (0 .. PAGES - 1) { # the poll that waits has acknowledged what is counted here
@@ -48,7 +48,7 @@ SKIP: {
     my ($sharer) = grep { $explained->($_)->{shared} >= 3 } @pages;
     like(vaultctl('pages', $sharer->id)->{out}, qr/^  \S+once-new\.shtml: [^\n]+\n    shared \d+ times\n/m, '... in words') if -x vars('top_dir') . '/vaultctl';
 
-    # A page at another position gets what it has not seen.
+    # A page at another position gets the rows that it has not seen.
     my $late = open_page('/cache/once.shtml');
     insert('c');
     for my $i (0 .. PAGES - 1) {

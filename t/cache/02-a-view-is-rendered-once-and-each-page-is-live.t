@@ -54,7 +54,7 @@ SKIP: {
     ($page, $cached) = view('/cache/view.shtml');
     is($cached, 1, 'the next one is not');
 
-    # What it is made of.
+    # The files that the view depends on.
     site_file('/cache/row.html', '{{#rows}}[{{line}}]!{{/rows}}');
     settle();
     ($page, $cached) = view('/cache/view.shtml');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each personal input in turn, where VaultCache is not set: no visitor ever sees what was rendered for another one.
+# Tries each personal input in turn, where VaultCache is not set: no visitor ever sees what was rendered for another one.
 use strict;
 use warnings;
 use VaultTest;
@@ -8,8 +8,8 @@ use VaultTest::Site;
 my $FEED = '<!--#feed name="database" method="get_new_instances" table="kept" template="empty.html" -->';
 my $n = 0;
 
-# A page whose view and whose method have this element: whether a second view, and a second page's run of the method, came
-# from the store.
+# Writes a page with this element in its view and in its method. Returns whether the store answered a second view, and the method of a
+# second page.
 sub shared
 {
     my ($element, $fails) = @_;

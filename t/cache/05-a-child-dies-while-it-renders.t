@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Requests that wait for one that renders go on when its child is killed: they do not wait for one another then.
+# Requests that wait for the one that renders continue when its child is killed: each renders without waiting again.
 use strict;
 use warnings;
 use VaultTest;
@@ -33,7 +33,7 @@ SKIP: {
 
     my $before = status();
     kill KILL => $victim;
-    ok($doomed->is_closed, 'the one that renders is lost with its child');
+    ok($doomed->is_closed, 'the request that renders is lost with its child');
     wait_counter('NotifyAlls', $before, 1);
     wait_arrived('c05', 3);
     wait_waiting(0);

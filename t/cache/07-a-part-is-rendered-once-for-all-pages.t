@@ -108,7 +108,7 @@ is(shown('/cache/pages/circle.shtml'), '([ssi error])', '... also in a circle');
 page_with('missing', '/cache/none.html');
 is(shown('/cache/pages/missing.shtml'), '([ssi error])', 'refused: what is not there');
 
-# ---------------------------------------------------------------- a page cannot wait in the middle of itself
+# ---------------------------------------------------------------- a page cannot wait in the middle of its document
 my $slow = "/cache/app/add?name=s1&before=part07&$LONG";
 page_with('slow', $slow);
 text_of('/test/close?name=part07');

@@ -100,7 +100,7 @@ END
             unlink "$dir/runs";
             my @keys = $redis->keys;
             $on->('a');
-            die "the bundle is not compact\n" if text_of($url) ne 'a {}' x $rules;
+            die "the bundle is not minified\n" if text_of($url) ne 'a {}' x $rules;
             for (1 .. 100) {
                 my @now = $redis->keys;
                 last if @now > @keys;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An application says Vault-Shared: yes in the answer of a method, or VaultCacheKey names what it varies by: one run answers for all pages.
+# An application sends Vault-Shared: yes in the answer of a method, or VaultCacheKey names what it varies by: one run answers for all pages.
 # What is personal stays with its visitor, and a notify while the application runs is not lost.
 use strict;
 use warnings;

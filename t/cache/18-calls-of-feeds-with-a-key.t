@@ -17,7 +17,7 @@ sub args { return VaultTest::_escape(qq({"table":"items","key":"$_[0]"})) }
 # The rows that this HTML or these updates show.
 sub rows { return join ' ', $_[0] =~ /\[([^\]]*)\]/g }
 
-# A page, and what it took: "kept", or how often something was rendered to be kept or was personal.
+# Opens a page. Returns it, and "kept", or how often something was rendered to be kept or was personal.
 sub view
 {
     my ($path) = @_;
@@ -34,7 +34,7 @@ sub shows
     return is(rows($page->html) . " $was", "$rows $how", $what);
 }
 
-# Pages whose polls wait, and how often methods ran for them, or runs of others were used, while this happened.
+# Runs the code while polls wait. Returns how often methods ran, and how often the output of another run was used.
 sub costs
 {
     my ($n, $code) = @_;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# VaultInterest declares what a method waits for. With a fixed name one run answers for all pages, also of an application that knows nothing of
-# this; with a condition, or a name that is an expression, each page has runs of its own. No notify is lost.
+# VaultInterest declares what a method waits for. With a fixed name one run answers for all pages, even of an application that does not know
+# mod_vault; with a condition, or a name that is an expression, each page has runs of its own. No notify is lost.
 use strict;
 use warnings;
 use JSON::PP ();

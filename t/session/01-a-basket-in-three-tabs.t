@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Three tabs of one browser show one basket. What one of them puts in, the others show, the first thing as well: then their polls end, for
-# the next ones to bring the cookie that the browser has been given.
+# Three tabs of one browser show one basket. When one tab changes it, the others show the change. The first change makes the session: then the
+# polls of the other tabs end, and their next polls bring the cookie.
 use strict;
 use warnings;
 use VaultTest;
@@ -61,7 +61,7 @@ is(status()->{Waiting}, 1, '... whose poll still waits');
 $poll->close;
 wait_waiting(0);
 
-# Between a method's look and the end of its run.
+# A change after the method has read the session, and before its run ends.
 my $race = $ann->open('/shop/page?poll=/shop/session%3Fkey=basket%26after=s01');
 text_of('/test/close?name=s01');
 $poll = $ann->start_poll($race);

@@ -12,7 +12,7 @@ use VaultTest::Site;
 my $RENEW = 'header=Vault-Session-Renew:yes';
 my $BASKET = '/shop/session?key=basket';
 
-# Nobody has the old id any more; the new one has the basket.
+# The old id is invalid, and the new one has the basket.
 sub renewed
 {
     my ($browser, $old, $what) = @_;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A poll was sent without a cookie, and comes when another tab has got the first session of the browser already. It ends at once, for the next
-# one to bring the cookie. A browser that has no cookie then either waits.
+# A poll was sent without a cookie, and comes when another tab has got the first session of the browser already. It ends at once, so
+# that the next poll brings the cookie. If that poll has no cookie either, it waits.
 use strict;
 use warnings;
 use VaultTest;
@@ -11,7 +11,7 @@ use VaultTest::Page qw(texts);
 my $view = '/shop/page?poll=/shop/session%3Fkey=basket';
 my $none = VaultTest::Browser->new;    # the polls that were sent without a cookie, and a browser that takes none
 
-# What becomes of a poll: its answer, or undef: it waits, and is given up.
+# Returns the answer of a poll, or undef if the poll waits; then closes its connection.
 sub outcome
 {
     my ($page, $poll) = @_;

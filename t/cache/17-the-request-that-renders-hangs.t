@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The request that renders for others hangs, and its child lives. A view and polls that wait for it are served at their time limit: one of them
-# renders, the others take what it has made, and so does who comes later. When it goes on in the end, nothing of it is left.
+# The request that renders for others hangs, and its child lives. A view and polls that wait for it are answered at their time limit: one of
+# them renders, and the others and later requests use its output. When the request that hangs continues in the end, it leaves nothing behind.
 use strict;
 use warnings;
 use Fcntl;
@@ -42,7 +42,7 @@ sub readings
     return scalar grep { /^read / } readline $file;
 }
 
-# The next one that reads the word hangs, until go_on(); those after it do not.
+# The next run that reads the word hangs until go_on(). Later runs do not.
 sub hang
 {
     my ($name, $start) = @_;
@@ -151,7 +151,7 @@ close $gate;
 $_->{poll}->close for @pages;
 wait_waiting(0);
 
-# Each further time leaves as much as the one before.
+# Repeating this leaks nothing.
 my $held;
 for my $word (qw(bread water bread)) {
     unlink "$journal.$word";

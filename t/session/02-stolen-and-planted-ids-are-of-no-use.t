@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A login gives a session another id and its user. No id that was known before, was made up, was found in a page, or comes from another
-# address or virtual host is of any use.
+# A login gives a session another id, and binds it to the user. An id that was known before the login, was forged, is that of a page, or comes
+# from another address or virtual host is of no use.
 use strict;
 use warnings;
 use MIME::Base64 ();

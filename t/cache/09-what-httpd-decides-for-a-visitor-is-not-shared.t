@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where VaultCache is not set, what httpd makes of a request keeps visitors apart: conditions, rewriting, languages, virtual hosts,
+# Where VaultCache is not set, visitors for whom httpd decides differently share nothing: conditions, rewriting, languages, virtual hosts,
 # access control, .htaccess files, filters, sessions. And no client can fill the store.
 use strict;
 use warnings;
@@ -99,7 +99,7 @@ sub ask
 }
 
 # The number of views, of three, that the store answered, and of runs of the methods that it saved. Then the view is asked for once more,
-# since the notify has outdated it.
+# since the notify has invalidated it.
 sub shared
 {
     my ($path, %headers) = @_;
@@ -168,7 +168,7 @@ is(shared('/htaccess/live.shtml'), '0 0', 'VaultCache Off');
 site_file('/site/htaccess/.htaccess', undef);
 is(shared('/htaccess/live.shtml'), '2 2', '... and no longer');
 
-# What one client can do to the others.
+# One client cannot affect the others.
 is(shared('/fill/live.shtml'), '2 2', 'a page');
 $before = status();
 ask("/fill/live.shtml?$_", Host => "h$_.example", Cookie => "c=$_", 'User-Agent' => $_) for 1 .. 20;

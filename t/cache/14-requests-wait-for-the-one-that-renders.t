@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One request renders a response that is kept, and others wait for it: a client hangs up, a notify comes, the server is restarted, it takes
-# too long. Each request is answered, and never with what was outdated when it was sent.
+# One request renders a response, and others wait for it, while a client disconnects, a notify comes, the server is restarted, or the time
+# limit passes. Each request is answered, and never with a response that was outdated when the request was sent.
 use strict;
 use warnings;
 use VaultTest;
@@ -37,7 +37,7 @@ sub ask
     return $connection;
 }
 
-# One that renders, and has come to the barrier, and others that wait for it.
+# Starts one request that renders and has reached the barrier, and others that wait for it.
 sub scene
 {
     my ($name, $waiters) = @_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# VaultCache On: the responses of any handler, until what they depend on changes, by the rules of an HTTP cache.
+# VaultCache On keeps the responses of any handler until a dependency changes, by the rules of an HTTP cache.
 use strict;
 use warnings;
 use VaultTest;
@@ -63,7 +63,7 @@ sub kept
     return $n;
 }
 
-# ---------------------------------------------------------------- who is kept
+# ---------------------------------------------------------------- what is kept
 is(kept('/kept/echo?text=a&header=Cache-Control:max-age=1000'), 0, 'a handler that does not say that its answer is shared is not kept');
 is(kept("/kept/echo?text=b&$SHARED"), 0, '... nor one of which nothing says when it changes');
 is(kept("/kept/echo?text=c&$LONG"), 2, 'one that says both is');
@@ -85,7 +85,7 @@ is(kept("/kept/status?code=503&$LONG"), 0, 'not if it failed');
 is(kept("/plain/echo?text=j&header=Cache-Control:max-age=1000"), 0, 'not where VaultCache is off');
 is(kept("/kept/users/echo?text=k&$LONG", headers => {Authorization => 'Basic YW5uYTpzZWNyZXQ='}), 0, 'not if the visitor has logged in');
 
-# ---------------------------------------------------------------- what one client does is not remembered for the others
+# ---------------------------------------------------------------- one client does not change what others get
 my @regular = (headers => {Cookie => 'known=1'});
 for my $header ('Set-Cookie:a=b', 'Cache-Control:private', 'Vary:*') {
     my $path = "/kept/echo?text=stranger&$SHARED&header=Vault-Interest:stranger&stranger-header=$header";

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A graceful restart and a killed child lose no session. A client that makes sessions in a loop is refused, and takes none from others.
+# No session is lost in a graceful restart or with a killed child. A client that makes sessions in a loop reaches its limit, and evicts no
+# session of others.
 use strict;
 use warnings;
 use VaultTest;

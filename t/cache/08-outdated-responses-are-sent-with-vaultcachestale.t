@@ -25,7 +25,7 @@ END
 my %ANEW = (headers => {'Cache-Control' => 'no-cache'});
 my $SHARED = 'header=Vault-Shared:yes';
 
-# What counts its runs, stops at the barrier NAME, and fails as the variable fail-NAME says.
+# The URL of a handler that counts its runs, stops at the barrier NAME, and fails as the variable fail-NAME says.
 sub counted
 {
     my ($name, $where, $fails) = @_;
@@ -33,8 +33,8 @@ sub counted
     return "/$where/add?name=$name&before=$name&" . ($fails // 'fail-as') . "=fail-$name&$SHARED&header=Vault-Interest:$name";
 }
 
-# It is kept, and then outdated; its next run stops at the barrier.
-sub outdate
+# Has the response kept, and then invalidated. The next run of the handler stops at the barrier.
+sub invalidate
 {
     my ($path, $name, $shown) = @_;
     is(get($path)->{body}, $shown, "$name is kept") for 1 .. 2;
@@ -43,13 +43,13 @@ sub outdate
     return;
 }
 
-# A request that has been sent.
+# Sends a request, and returns its connection.
 sub ask { my ($path, $headers) = @_; my $c = connect_to(); $c->request(GET => $path, $headers); return $c }
 
 # ---------------------------------------------------------------- while another request renders
 my $path = counted(s1 => 'stale');
 get($path);
-outdate($path, s1 => '2');
+invalidate($path, s1 => '2');
 my $leader = ask($path);
 wait_arrived(s1 => 1);
 my $answer = get($path);
@@ -75,7 +75,7 @@ ok(get($path)->{body} >= 3, 'the outdated response is gone');
 
 my $strict = counted(s2 => 'stale') . '&header=Cache-Control:max-age=1000,must-revalidate';
 get($strict);
-outdate($strict, s2 => '2');
+invalidate($strict, s2 => '2');
 my @both = map { ask($strict) } 1 .. 2;
 wait_arrived(s2 => 1);
 wait_waiting(1) if have_parking();
@@ -87,7 +87,7 @@ for my $fails ('fail-as', 'status-as') {
     my $name = "f-$fails";
     $path = counted($name => 'stale', $fails);
     get($path);
-    outdate($path, $name => '2');
+    invalidate($path, $name => '2');
     open_barrier($name);
     text_of("/test/set?name=fail-$name&value=503");
     for (1 .. 2) {
@@ -106,7 +106,7 @@ for my $fails ('fail-as', 'status-as') {
 }
 $path = counted(n1 => 'strict');
 get($path);
-outdate($path, n1 => '2');
+invalidate($path, n1 => '2');
 open_barrier('n1');
 text_of('/test/set?name=fail-n1&value=503');
 is(get($path)->{status}, 503, 'without VaultCacheStale the error is sent');
@@ -116,7 +116,7 @@ text_of('/test/set?name=fail-n1&value=0');
 my ($victim, $safe) = children(2);
 $path = counted(k1 => 'stale');
 get($path);
-outdate($path, k1 => '2');
+invalidate($path, k1 => '2');
 my $doomed = connect_in($victim);
 $doomed->request(GET => $path);
 wait_arrived(k1 => 1);
@@ -153,7 +153,7 @@ like($leader->response->{body}, qr/view">new</, 'the new page');
 $path = counted(p1 => 'stale');
 my $document = site_file('/outdated/page.shtml', qq[(<!--#vault cached="$path" -->)]);
 get($document);
-outdate($document, p1 => '(2)');
+invalidate($document, p1 => '(2)');
 $leader = ask($document);
 wait_arrived(p1 => 1);
 is(get($document)->{body}, '(2)', 'an outdated part, while another page renders it');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where VaultCache is not set, live pages of SSI, feeds and templates are rendered once, whatever a client writes into its request;
-# and what other modules do for one visitor counts for that one alone.
+# Where VaultCache is not set, live pages of SSI, feeds and templates are rendered once, whatever the requests of clients contain.
+# What other modules do for one visitor affects no other visitor.
 use strict;
 use warnings;
 use VaultTest;
@@ -181,7 +181,7 @@ for my $visitor (qw(anna bert anna bert)) {
     my $view = open_page('/ours/polls/live.shtml', headers => {'X-Visitor' => $visitor});
     like(text_of('/vault/status?page=' . $view->id), qr/of=$visitor/, "VaultPoll: what it gives for $visitor");
 }
-# What the status says of a page whose polls have brought what is new: the last one waits.
+# The status of a page after its polls have got all updates, so that the last poll waits.
 sub after_its_polls
 {
     my ($path, %headers) = @_;

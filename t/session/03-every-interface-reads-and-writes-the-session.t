@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Session properties in SSI, in templates, by headers of any application, in Lua and in C: what one sets, all others show.
+# Session properties in SSI, in templates, by headers of any application, in Lua and in C: each one reads what the others have set.
 use strict;
 use warnings;
 use VaultTest;

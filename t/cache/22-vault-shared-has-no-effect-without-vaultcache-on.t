@@ -47,7 +47,7 @@ sub reason
 
 my $method = sub { VaultTest::_escape("/$_[0]/echo?text=x&header=Vault-Shared:yes&header=Vault-Interest:c22") };
 
-# A second passes between the lines of level info: each comes as debug as well, but only the first of a second is sure to be there.
+# The log has one line a second at level info, and the others at debug. So this repeats the request until there is a line of this path.
 sub says
 {
     my ($path, $code) = @_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A client that asks for a page and does not read it has rendered it for the others all the same.
+# A client requests a page and does not read the response: other clients get the kept page nevertheless.
 use strict;
 use warnings;
 use VaultTest;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One poll runs a method for all pages, and the others wait for it: its child is killed, its client hangs up, a notify comes, the server is
-# restarted. Each page shows each word once, and the last one in the end.
+# One poll runs a method for all pages, and the others wait for it, while its child is killed, its client disconnects, a notify comes, or the
+# server is restarted. Each page shows each word once, and shows the last word in the end.
 use strict;
 use warnings;
 use Fcntl;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A request that renders for others may end otherwise than by its response: by an error, whose text a client may be slow to read, or by
-# a redirect within the server. From then on nothing that others could wait for is made.
+# The lead of a request also ends if the request fails, even while a slow client reads the text of the error, or if it is redirected
+# internally. From then on other requests do not wait for it.
 use strict;
 use warnings;
 use VaultTest;

@@ -302,7 +302,7 @@ extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_stream_url, (request_rec * r));
 
-/** The URL of the present content of a bundle, with a hash that lets browsers cache it for a year.
+/** The URL of the current content of a bundle, with a hash that lets browsers cache it for a year.
  *
  * @param url  the URL of a VaultBundle of this virtual host: "/site.css"
  * @return in r->pool; `url` itself if a file of the bundle cannot be read, which is logged; NULL: there is no such
@@ -357,9 +357,9 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_set, (request_rec * r, const
 /** Remove a property of the session. @return as vault_session_set() */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_remove, (request_rec * r, const char *key));
 
-/** Give the session of `r` another id: when a visitor logs in to the application, or gets other rights in it. An id
- * that another person may have brought into the browser before is void from then on. The properties stay. Without a
- * session there is nothing to do.
+/** Give the session of `r` another id. Call it when a visitor logs in to the application, or gets other rights in it:
+ * an id that an attacker has planted in the browser before (session fixation) is invalid from then on. The properties
+ * stay. Without a session there is nothing to do.
  * @return APR_SUCCESS; otherwise as vault_session_set(), and the session is as it was */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_renew, (request_rec * r));
 
@@ -422,13 +422,13 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vaul
 /* ------------------------------------------- outputs that are used again */
 
 /** Say that what the handler writes for `r` is the same for everyone who may see it, so that the module can keep the
- * response and use it again where VaultCache is On (docs/caching.md). The same as the response header
- * `Vault-Shared: yes`. It has no effect in a method, which runs for each page.
+ * response, or the output of a method, and use it again where VaultCache is On (docs/caching.md). The same as the
+ * response header `Vault-Shared: yes`.
  *
- * The output may depend on the URL, on what feeds answer, on page properties, and on interests. Of these the module
- * knows: create each interest before you read its data. It must not depend on the user, on cookies and other headers,
- * on the id of the page, on the time, or on chance. Call it before the first byte is written. Does nothing if the
- * output is not to be kept anyway. The thread that owns `r`. */
+ * The output may depend on the URL, on what feeds answer, on page properties, and on interests: the module records
+ * these dependencies. Create each interest before you read its data. It must not depend on the user, on cookies and
+ * other headers, on the id of the page, on the time, or on chance. Call it before the first byte is written. Has no
+ * effect if the output is personal for another reason. The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(void, vault_share, (request_rec * r));
 
 /* ------------------------------------------- requests that change something */

@@ -191,7 +191,7 @@ static int send_body(request_rec *r, const vault_bundle_body_t *body)
     return OK; /* a client that has disconnected is not a failure of this handler */
 }
 
-/* Is the hash in the URL that of the present content? */
+/* Is the hash in the URL that of the current content? */
 static int is_current_hash(const request_rec *r, apr_uint64_t hash)
 {
     return !strcmp(apr_table_get(r->notes, HASH_NOTE), hash_text(hash, r->pool));

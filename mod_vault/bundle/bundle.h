@@ -6,7 +6,7 @@
  * A bundle has two URLs. `/site.css` is that of the directive. `/site-0123456789abcdef.css` names the content: pages
  * have it by the tag or by vault_bundle_url(), and its answer may be cached for a year. The number is a hash of the
  * joined files and of the command of VaultBundleFilter, so that servers with the same files have the same URL, and it
- * is known before the command has run. With another number the present content is the answer, to be cached for a
+ * is known before the command has run. With another number the current content is the answer, to be cached for a
  * minute: pages of another server or of yesterday work, and no cache keeps the wrong content.
  *
  * The output store keeps what the command has made, once for all processes. One request runs the command; others wait
@@ -20,7 +20,7 @@
 
 #include "httpd.h"
 
-/** The URL of the present content of a bundle of this virtual host.
+/** The URL of the current content of a bundle of this virtual host.
  * @param url  as in VaultBundle
  * @return in r->pool; `url` itself if the files cannot be read; NULL: there is no such bundle */
 const char *vault_bundle_url(request_rec *r, const char *url);

@@ -26,14 +26,14 @@ APLOG_USE_MODULE(vault);
 /* Other servers need what the command has made when they start, or when they have the same files a little later. */
 #define SHARED_FOR apr_time_from_sec(7 * 24 * 3600)
 
-/* What an entry of the store says of itself. */
+/* The metadata of an entry in the store. */
 typedef struct metadata_t {
     apr_uint64_t variant;  /* the names of the files, and the command */
     apr_uint64_t identity; /* the same, and the files as they were */
     apr_uint64_t is_final; /* 0: the command has failed */
 } metadata_t;
 
-/* What a request asks for. */
+/* The parameters of a search for a body. */
 typedef struct lookup_t {
     request_rec *r;
     const vault_bundle_t *b;
@@ -76,7 +76,7 @@ static void use_text(vault_bundle_body_t *body, const char *text, apr_size_t siz
     body->is_final = is_final;
 }
 
-/* Without the store nothing is compacted or compressed, as that would be done for each request. */
+/* Without the store nothing is minified or compressed, as that would be done for each request. */
 static int join(request_rec *r, const vault_bundle_t *b, vault_bundle_stat_t **stats, vault_bundle_body_t *body)
 {
     vault_bundle_text_t joined;
@@ -234,13 +234,13 @@ static int minify(const lookup_t *w, const vault_bundle_text_t *joined, vault_bu
     return 1;
 }
 
-/* Otherwise each request would run the command. */
+/* The store has no room. Pauses for RETRY_AFTER, because otherwise each request would run the command. */
 static void log_full(const lookup_t *w, apr_size_t size)
 {
     __atomic_store_n(w->b->retry_at, vault_now() + RETRY_AFTER, __ATOMIC_RELAXED);
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, w->r->server,
                  VLTNO(00416) "VaultBundle %s: the output store has no room for its %" APR_SIZE_T_FMT
-                              " bytes: for a minute the files are joined for each request, and neither compacted nor "
+                              " bytes: for a minute the files are joined for each request, and neither minified nor "
                               "compressed; see VaultCacheMemory, VaultCacheMemoryMax and VaultCacheRoot",
                  w->b->url, size);
 }
@@ -374,7 +374,7 @@ int vault_bundle_body_find(request_rec *r, const vault_bundle_t *b, vault_bundle
     }
     rv = vault_output_lead(vault_server->outputs, w.key, strlen(w.key), w.metadata.variant, vault_server->slot, &lead);
     if (rv == APR_SUCCESS && find_entry(&w, 0, &entry) && serve(&w, &entry, body)) {
-        vault_output_abandon(vault_server->outputs, &lead, NULL); /* made between the two looks */
+        vault_output_abandon(vault_server->outputs, &lead, NULL); /* kept between the search and the lead */
         return OK;
     }
     if (rv == APR_SUCCESS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file bundle_body.h
- * The present content of a bundle, in the form that a client accepts: from the output store, or made for it.
+ * The current content of a bundle, in the form that a client accepts: from the output store, or made for it.
  *
  * Thread: the one that owns the request.
  */
@@ -34,7 +34,7 @@ int vault_bundle_body_find(request_rec *r, const vault_bundle_t *b, vault_bundle
  * @return OK; or HTTP_NOT_FOUND: nothing is kept */
 int vault_bundle_body_find_older(request_rec *r, const vault_bundle_t *b, vault_bundle_body_t *body);
 
-/** The hash in the URL of the present content.
+/** The hash in the URL of the current content.
  * @return NULL; or a sentence on a file that cannot be read */
 const char *vault_bundle_body_hash(request_rec *r, const vault_bundle_t *b, vault_bundle_stat_t **stats,
                                    apr_uint64_t *hash);

@@ -185,7 +185,7 @@ const command_rec vault_bundle_directives[] = {
     AP_INIT_TAKE_ARGV("VaultBundle", add_bundle, NULL, RSRC_CONF,
                       "the URL of a bundle, which ends with .css, .js or .html, and its files in their order"),
     AP_INIT_TAKE2("VaultBundleFilter", set_tool, NULL, RSRC_CONF,
-                  "css, js or html, and the command that compacts bundles of that kind; or Off"),
+                  "css, js or html, and the command that minifies bundles of that kind; or Off"),
     AP_INIT_TAKE1("VaultBundleTimeout", set_timeout, NULL, RSRC_CONF,
                   "how long such a command may run, in seconds (1 to 60)"),
     {.name = NULL}};
@@ -283,7 +283,7 @@ static int log_what_is_not_kept(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t 
     }
     else {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
-                     VLTNO(00415) "VaultCacheMemory is 0: bundles are joined, but neither compacted nor compressed");
+                     VLTNO(00415) "VaultCacheMemory is 0: bundles are joined, but neither minified nor compressed");
     }
     return OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file bundle_conf.h
- * The directives VaultBundle…: which bundles a virtual host has, and what compacts them.
+ * The directives VaultBundle…: which bundles a virtual host has, and what minifies them.
  *
  * The directives stand in a virtual host or outside of all. A virtual host has its own bundles and those of the main
  * server; its own take precedence.

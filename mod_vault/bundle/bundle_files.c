@@ -127,7 +127,7 @@ static const char *read_one(const char *path, const vault_bundle_stat_t *stat, s
     return NULL;
 }
 
-/* A second change at the same tick of the clock would leave the time as it is: let the tick pass. */
+/* Another change in the same tick of the clock would not change the timestamp: waits until the tick is over. */
 static void wait_for_tick(const vault_bundle_files_t *files, const vault_bundle_stat_t *stats)
 {
     apr_time_t now = apr_time_now();

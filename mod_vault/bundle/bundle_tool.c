@@ -23,7 +23,7 @@
 #define ERRORS_MAX 2000
 #define CHUNK 65536
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-/* How often a program that has written all, and has not ended yet, is looked at. */
+/* How often the end of a program is checked after it has closed its output. */
 #define WAIT_INTERVAL apr_time_from_msec(5)
 
 /* ------------------------------------------------------------------- parsing */
@@ -133,7 +133,7 @@ static void end_input(pipes_t *p)
     }
 }
 
-/* A program may end, or close its input, without reading all. What it has written then decides. */
+/* A program may end, or close its input, without reading all. Its output and exit code then decide. */
 static void write_input(pipes_t *p)
 {
     ssize_t n = p->left ? write(p->in, p->text, p->left < CHUNK ? p->left : CHUNK) : 0;
@@ -178,7 +178,7 @@ static void read_output(pipes_t *p)
     }
 }
 
-/* Of a program that says very much, the rest is read and dropped. */
+/* Reads standard error. Keeps the first ERRORS_MAX bytes, and discards the rest so that the program does not block. */
 static void read_errors(pipes_t *p)
 {
     char buffer[1024];
@@ -234,7 +234,7 @@ static int wait_for_end(pipes_t *p, apr_time_t end, int *code, apr_exit_why_e *h
     return 1;
 }
 
-/* The program has ended: what is left of its standard error is in the pipe. */
+/* The program has ended: reads what is left in the pipe of its standard error. */
 static void drain_errors(pipes_t *p)
 {
     struct pollfd fd = {p->err, POLLIN, 0};

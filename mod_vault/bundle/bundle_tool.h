@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file bundle_tool.h
- * Runs a program that compacts a text: the text is its standard input, the result its standard output.
+ * Runs a minifier: a program that reads text from standard input, and writes the result to standard output.
  *
  * The program is run without a shell, with the environment of httpd. It is killed when its time is up.
  */
@@ -20,7 +20,7 @@ typedef struct vault_bundle_tool_t {
     apr_uint64_t version;    /* the same on all servers that have the program from the same package */
 } vault_bundle_tool_t;
 
-/** Take a command line apart and find its program, in PATH unless its name has a slash.
+/** Parse a command line and find its program, in PATH unless its name has a slash.
  * @return NULL; or half a sentence: what is wrong */
 const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *command, apr_pool_t *pool);
 

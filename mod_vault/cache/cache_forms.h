@@ -6,8 +6,8 @@
  *
  * A response is kept as it is before these filters. The first request that may have a form takes the plain response
  * through them; what leaves them is kept as this form. Later requests are sent the form, and the filters do nothing,
- * since the response has a Content-Encoding. Which form a request may have is decided by the filters in its chain, by
- * Accept-Encoding with its weights, and by the variables of mod_deflate and mod_brotli.
+ * since the response has a Content-Encoding. The filters in the chain of a request, its Accept-Encoding
+ * with the weights, and the variables of mod_deflate and mod_brotli decide which form it may have.
  *
  * Live pages have no forms: each has its own id in the HTML.
  *
@@ -20,7 +20,7 @@
 
 #include "output/output_store.h"
 
-/** The form that the client is to have, whether it can be read already or not. */
+/** Choose the form for the client, whether it was made yet or not. */
 vault_output_form_t vault_cache_forms_choose(const request_rec *r, const char *type, const vault_output_entry_t *entry);
 
 /** Until the plain response has been passed on, let the request accept this form only: the filters of httpd do not

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests are answered from the output store, which lead, and which wait. */
+/* Decides which requests the output store answers, which requests lead, and which wait. */
 #include "cache/cache_handler.h"
 
 #include "apr_strings.h"
@@ -36,7 +36,7 @@ APLOG_USE_MODULE(vault);
 #define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST - 4)
 /* Before httpd's handler of files. */
 #define BEFORE_FILES (APR_HOOK_REALLY_LAST - 1)
-/* After this time a request that waits for another one renders for itself. */
+/* The longest time that a request waits for another one before it renders the response itself. */
 #define WAIT_MAX apr_time_from_sec(10)
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
@@ -48,8 +48,8 @@ static int has_path_info(const request_rec *r)
 
 /* Does the response follow from the file that the URL names, from feeds and from the configuration, whatever else is
  * in the request? A handler of another module, or an element of SSI that looks at the request, is found while it is
- * rendered. A document of SSI answers for any path behind its name, so such a path would be for the client to
- * invent. */
+ * rendered. An SSI document answers any path after its name, so a client could
+ * invent such paths. */
 static int is_shared_by_construction(const request_rec *r)
 {
     return vault_judge_knows(r) && !has_path_info(r) && !vault_judge_has_if(r);
@@ -61,8 +61,8 @@ static int has_body(const request_rec *r)
     return apr_table_get(r->headers_in, "Content-Length") || apr_table_get(r->headers_in, "Transfer-Encoding");
 }
 
-/* Has another module, or a request that was redirected to this one, said by headers what the page is to be? Then that
- * counts for this request only. mod_rewrite redirects internally too, and says nothing. */
+/* Has another module set headers of mod_vault for this request, or was it redirected internally? Then the response is
+ * for this request only. Internal redirects of mod_rewrite do not count. */
 static int is_affected_by_others(const request_rec *r)
 {
     const request_rec *before;
@@ -91,7 +91,8 @@ static int is_candidate(request_rec *r)
            !(x && (x->own || x->recording || x->txn || x->refused));
 }
 
-/* The methods of VaultPoll, which may differ between requests by their conditions, and the URL of the script. */
+/* The part of the key that the configuration decides for each request: the URLs of VaultPoll, which can have
+ * conditions, and the URL of the script. */
 static const char *page_settings(request_rec *r)
 {
     const vault_view_conf_t *conf = vault_view_conf_of(r);
@@ -164,7 +165,7 @@ static found_t find(request_rec *r, const char *key, int *status, apr_uint64_t *
 
 /* --------------------------------------------------------------------- leading */
 
-/* The response is to be whole, as it is kept. */
+/* The handler must write the complete response, because the store keeps it. */
 static void unset_conditional_headers(request_rec *r)
 {
     static const char *const names[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
@@ -176,8 +177,7 @@ static void unset_conditional_headers(request_rec *r)
     }
 }
 
-/* Runs the other handlers, for which this hook declines: then an outdated response can be sent in the place of an
- * error. */
+/* Runs the handlers that follow, so that an outdated response can replace their error. */
 static int run_other_handlers(request_rec *r, const vault_cache_stale_t *stale)
 {
     int status = ap_run_handler(r), answered;
@@ -188,7 +188,7 @@ static int run_other_handlers(request_rec *r, const vault_cache_stale_t *stale)
     return status;
 }
 
-/* @return DECLINED: the other handlers are to run; or what they have returned */
+/* @return DECLINED: httpd runs the other handlers; or what they have returned */
 static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right)
 {
     const vault_cache_stale_t *stale = vault_cache_stale_prepare(r, keys->own);
@@ -209,8 +209,8 @@ static apr_uint64_t unique_variant(const request_rec *r)
     return vault_hash(vault_server->slot, &r, sizeof(r));
 }
 
-/* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
- * are personal, so no request should wait for them. */
+/* Until a response of an opaque handler was kept once, each request has a variant of its own and waits for no other:
+ * most such responses are personal. */
 static apr_uint64_t variant_of(const request_rec *r, apr_uint64_t found)
 {
     return found ? found : vault_judge_knows(r) ? VAULT_RECORDING_PLAIN : unique_variant(r);
@@ -245,8 +245,8 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
 
 /* --------------------------------------------------------------------- handler */
 
-/* This request has the right to lead: is there a response after all? It may have been made between the two looks, or by
- * another server.
+/* This request leads. Searches again, because the response may have been kept between the first search and the lead, or
+ * by another server.
  * @return 0: the lead goes on */
 static int find_after_lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right, int *status)
 {
@@ -268,8 +268,8 @@ static int find_after_lead(request_rec *r, const keys_t *keys, const vault_outpu
     return 1;
 }
 
-/* After its wait the request has met a lead again. If that is the same one, its leader hangs: this request leads in
- * its place, for others as well. Otherwise it leads for itself. */
+/* The request has waited, and another request still leads. If that is the same one, it may hang, and this request leads
+ * in its place. Otherwise this request leads with a variant of its own. */
 static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant,
                                     vault_output_lead_t *right)
 {
@@ -282,8 +282,8 @@ static apr_status_t lead_after_wait(request_rec *r, const keys_t *keys, apr_uint
     return rv == APR_EBUSY ? ask_to_lead(keys->own, unique_variant(r), right) : rv;
 }
 
-/* A request waits once. If the other one has made nothing that can be used, it leads beside the others that do: waiting
- * for one another in turn would take longer, and a client whose requests cannot be kept would keep all others from it.
+/* A request waits once. If there is nothing to use after that, it renders without waiting again: waiting for one
+ * request after another would take longer, and a client whose responses cannot be kept would block all others.
  * @return DECLINED: this request leads, or renders for itself */
 static int lead_or_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant)
 {
@@ -358,8 +358,8 @@ static int before_handlers(request_rec *r)
     return vault_judge_is_file(r) ? DECLINED : answer(r);
 }
 
-/* All other handlers have declined. A handler of another module may answer for some visitors in the place of the file,
- * so a kept output of the file must not come before it. */
+/* All other handlers have declined. A handler of another module may answer some visitors in the place of the file,
+ * so the store must not answer before it. */
 static int before_files(request_rec *r)
 {
     return r->main || !is_enabled(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);

@@ -4,8 +4,8 @@
  * Responses that are rendered once: everything where VaultCache is On, and views of live pages where it is not set.
  *
  * A handler hook answers from the output store, or lets the request lead: its response is recorded and kept. Other
- * requests for the same response wait for it without a thread. For a file this hook takes the place of httpd's
- * handler of files; for all else it comes before the handlers.
+ * requests for the same response wait for it without a thread. For a file the hook runs right before httpd's handler of
+ * files, otherwise before all handlers.
  */
 #ifndef VAULT_CACHE_HANDLER_H
 #define VAULT_CACHE_HANDLER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What headers say about a cached response. */
+/* HTTP caching: reads and writes the headers of cached responses. */
 #include "cache/cache_headers.h"
 
 #include "apr_date.h"
@@ -124,7 +124,7 @@ static int is_other(void *baton, const char *name, const char *value)
     return strcmp(value, baton) != 0;
 }
 
-/* Did another module set this header before the handler ran? Then it does that for each request. */
+/* Did the header have this value before the handler ran? Then another module sets it for each request. */
 static int is_unchanged(const apr_table_t *before, const char *name, const char *value)
 {
     return before && !apr_table_do(is_other, (void *)value, before, name, NULL);
@@ -177,7 +177,7 @@ static void keep_all(vault_recording_t *rec, const apr_table_t *headers, const a
     apr_table_do(keep_one, &k, headers, NULL);
 }
 
-/* `public` and s-maxage speak of caches that many share (RFC 9111, section 5.2.2). */
+/* `public` and s-maxage allow shared caches to store the response (RFC 9111, section 5.2.2). */
 static int says_public(const char *control)
 {
     return control && (ap_strcasestr(control, "public") || seconds_of(control, "s-maxage") >= 0);

@@ -13,10 +13,10 @@
 
 #include "recording/recording.h"
 
-/** Does the client ask for a response that is made for it: Cache-Control no-cache or no-store, or Pragma no-cache? */
+/** Does the client force a reload, with Cache-Control no-cache or no-store, or Pragma no-cache? */
 int vault_cache_headers_is_reload(const request_rec *r);
 
-/** Does the client accept an outdated response (RFC 9111, section 5.2.1)? Not if it asks for a new one, or limits the
+/** Does the client accept an outdated response (RFC 9111, section 5.2.1)? Not if it forces a reload, or limits the
  * age. */
 int vault_cache_headers_accept_stale(const request_rec *r);
 
@@ -32,7 +32,7 @@ void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, con
 void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_table_t *before,
                               const apr_table_t *err_before);
 
-/** Has `r` the headers that the kept response varies by? */
+/** Does `r` have the same values of the headers that the kept response varies by? */
 int vault_cache_headers_match(const vault_output_metadata_t *metadata, const request_rec *r);
 
 /** What tells the response to `r` from others with this key: the headers by which this one varies. By it, one request

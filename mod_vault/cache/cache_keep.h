@@ -23,8 +23,8 @@ void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared
 /** The handler of `r` has returned an error: end the recording. @return 1; 0: a part of the response has been sent */
 int vault_cache_keep_fail(request_rec *r);
 
-/** The handler of `r` has not answered: httpd answers by an error, or another request does. What is recorded is not
- * kept. */
+/** The handler of `r` has not answered: httpd sends an error, or redirects internally. End the recording without an
+ * entry. */
 void vault_cache_keep_abandon(request_rec *r);
 
 /** The filter after which a kept response is written: the first one that is not before VAULT_KEEP. */

@@ -64,7 +64,7 @@ static void end_recording(part_t *p, const char *body, apr_size_t length)
     }
 }
 
-/* Before anything is passed to the filters of the page, which look at its recording. */
+/* Passes all on. The recording of the part ends first, because the filters of the page read the current recording. */
 static apr_status_t pass_all(part_t *p)
 {
     apr_bucket_brigade *out = p->out;
@@ -342,10 +342,10 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
     return error;
 }
 
-/* ------------------------------------------------------------------- which way */
+/* ---------------------------------------------------------------- kept or rendered */
 
-/* In a method the part is for one page, which is at a state of its own. What the page has set before, the part may
- * read. */
+/* In a method the part is for one page, with a state of its own. A page that has set properties is excluded, because
+ * the part may read them. */
 static int may_be_kept(const part_t *p)
 {
     const vault_context_t *x = p->x;
@@ -366,7 +366,8 @@ static const char *lead(part_t *p)
     apr_status_t rv = vault_output_lead(vault_server->outputs, p->key, strlen(p->key), VAULT_RECORDING_PLAIN + p->vary,
                                         vault_server->slot, &right);
 
-    if (rv == APR_SUCCESS && !is_reload(p) && find(p, 0) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
+    if (rv == APR_SUCCESS && !is_reload(p) &&
+        find(p, 0) == VAULT_OUTPUT_ENTRY) { /* kept between the search and the lead */
         vault_output_abandon(vault_server->outputs, &right, NULL);
         return NULL;
     }
@@ -376,7 +377,7 @@ static const char *lead(part_t *p)
     if (rv == APR_EBUSY && find_stale(p)) {
         return NULL;
     }
-    /* the page does not know what the part depends on */
+    /* the dependencies of the part are not known */
     vault_recording_drop(p->x->recording, VAULT_PERSONAL_NOT, "it contains a part that is not kept yet");
     allow_share(p);
     return include(p);

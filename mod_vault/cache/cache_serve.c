@@ -17,7 +17,7 @@
 #include "view/context.h"
 #include "view/view_conf.h"
 
-/* The page of a kept view, with its methods. @return 0: it cannot be made; the handler runs, and says so */
+/* The page of a kept view, with its methods. @return 0: it cannot be made; the handler runs, and reports that */
 static int make_page(request_rec *r, const vault_output_entry_t *entry, const vault_output_metadata_t *metadata)
 {
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
@@ -39,7 +39,7 @@ static int make_page(request_rec *r, const vault_output_entry_t *entry, const va
     return 1;
 }
 
-/* The entry is outdated after all: the handler runs, and decides anew what the page polls for. */
+/* The entry has become outdated: removes what it gave the page, since the handler runs and decides again. */
 static void reset_page(request_rec *r, const vault_output_metadata_t *metadata)
 {
     vault_context_t *x = vault_context_get(r);
@@ -107,7 +107,7 @@ static void write_form(request_rec *r, const vault_output_entry_t *entry, vault_
     }
 }
 
-/* The filters of httpd must not add to the tag again. */
+/* For a response without a body: keeps the filters of httpd from adding their suffix to the tag again. */
 static int disable_compression(request_rec *r, int status)
 {
     apr_table_setn(r->subprocess_env, "no-gzip", "1");

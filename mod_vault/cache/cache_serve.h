@@ -4,7 +4,7 @@
  * Answers a request with a kept response.
  *
  * A live page gets a page record of its own, with the interests, stamps, cursors and properties of the kept run, so it
- * is live without a gap: what was notified since its first poll finds.
+ * is live without a gap: its first poll finds what was notified since.
  *
  * Thread: the one that owns the request.
  */

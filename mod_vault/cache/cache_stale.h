@@ -5,7 +5,7 @@
  *
  * As `stale-while-revalidate` and `stale-if-error` of RFC 5861, for all responses of a location. A live page gets the
  * stamps of the outdated response, so its first poll brings what has changed since. An outdated response is not used
- * if a file has changed: nothing says since when.
+ * if a file has changed, because it is not known since when.
  *
  * Thread: the one that owns the request.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the output store consistent? Compares what is derived with the records, and what the records hold with the heap
- * and the notifier. */
+/* Consistency check of the output store: compares the derived words with the records, and the resources of the records
+ * with the heap and the notifier. */
 #include "output/output_table.h"
 
 #include <stdlib.h>

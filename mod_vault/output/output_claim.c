@@ -9,7 +9,7 @@ static int is_form(vault_output_form_t form)
     return form > VAULT_OUTPUT_PLAIN && form < VAULT_OUTPUT_FORMS;
 }
 
-/* What the child wrote is removed. */
+/* Frees what the dead child had reserved or written. */
 void output_drop_expired_claims(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred)
 {
     unsigned form, files = 0;
@@ -49,7 +49,7 @@ int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entr
     return claimed;
 }
 
-/* The form, if this child claimed it and the entry is still there; NULL: neither. */
+/* The form, if this child has the claim on it and the entry still exists; otherwise NULL. */
 static output_body_t *find_claim(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
                                  apr_uint64_t state)
 {
@@ -96,7 +96,7 @@ static void write_file(vault_outputs_t *o, const vault_output_ref_t *ref, vault_
         output_store(&body->state, OUTPUT_REFUSED);
     }
     output_unlock(o, NULL);
-    if (!body) { /* the entry has gone meanwhile, perhaps before there was a file */
+    if (!body) { /* the entry was removed meanwhile, perhaps before the file was written */
         output_file_remove(o, ref, 1u << form);
     }
 }

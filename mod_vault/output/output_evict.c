@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How entries go: to make room, by the sweep, and on request. */
+/* Removal of entries: eviction to make room, the periodic sweep, and drops on request. */
 #include "output/output_table.h"
 
 #include <string.h>
@@ -109,7 +109,7 @@ static int is_idle(const output_record_t *rec, apr_time_t now, apr_interval_time
 }
 
 /* An outdated entry stays for a while: VaultCacheStale may allow its use, and the entry that replaces it notes which
- * interest outdated it. */
+ * interest invalidated it. */
 static int is_stale_too_long(const vault_outputs_t *o, output_record_t *rec, apr_time_t now)
 {
     if (!output_is_stale(o, rec, now)) {
@@ -159,7 +159,7 @@ static void evict_for_interests(vault_outputs_t *o)
     }
 }
 
-/* After a process was killed, there may be files that no entry has. */
+/* A killed process may leave files that belong to no entry. */
 static void remove_orphaned_files(vault_outputs_t *o)
 {
     apr_uint32_t cleaned = output_load(&o->table->deaths), deaths = vault_slot_deaths(o->notifier);

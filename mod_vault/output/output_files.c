@@ -46,7 +46,7 @@ apr_status_t output_file_write(vault_outputs_t *o, const vault_output_ref_t *ref
     }
     name = name_of(o, ref, form, pool);
     partial = apr_pstrcat(pool, name, PARTIAL, NULL);
-    apr_file_remove(partial, pool); /* of a child that was killed while it wrote this form */
+    apr_file_remove(partial, pool); /* left by a child that was killed while it wrote this form */
     rv = write_text(partial, text, size, pool);
     if (rv == APR_SUCCESS) {
         rv = apr_file_rename(partial, name, pool);
@@ -109,7 +109,7 @@ void output_file_remove(const vault_outputs_t *o, const vault_output_ref_t *ref,
 
 /* -------------------------------------------------------------------- clean */
 
-/* Reads the name of a file of the store. @return 0: it is another one */
+/* Parses the name of a file of the store. @return 0: the file is not of the store */
 static int parse_name(const char *name, vault_output_ref_t *ref)
 {
     char *end = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status pages show of the output store. */
+/* Totals and listings of the output store, for the status pages. */
 #include "output/output_table.h"
 
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static apr_array_header_t *collect(vault_outputs_t *o, const vault_output_filter
     return all;
 }
 
-/* The highest value first, and of several the one made last. */
+/* Descending by value; of equal values the newest entry comes first. */
 static int compare(const void *a, const void *b)
 {
     const found_t *x = a, *y = b;
@@ -165,7 +165,7 @@ static void copy_row(const vault_outputs_t *o, const output_record_t *rec, vault
     }
 }
 
-/* An entry that goes meanwhile is not in the list. */
+/* An entry that is removed meanwhile is not in the list. */
 apr_array_header_t *vault_outputs_list(vault_outputs_t *o, const vault_output_filter_t *filter,
                                        vault_output_order_t order, unsigned most, unsigned *total, apr_pool_t *pool)
 {

@@ -56,8 +56,9 @@ static apr_status_t join_locked(vault_outputs_t *o, output_record_t *rec, vault_
     return APR_EBUSY;
 }
 
-/* Looks for a lead of the same variant, or for the mark that the key is personal. Removes those that have ended.
- * @return APR_SUCCESS: the way is free */
+/* Searches for a lead of the same variant, and for a record that says that the key is personal. Frees leads of dead
+ * children.
+ * @return APR_SUCCESS: the caller can lead */
 static apr_status_t find_lead_locked(vault_outputs_t *o, const lead_request_t *w, vault_output_lead_t *lead,
                                      output_deferred_t *deferred)
 {
@@ -81,7 +82,7 @@ static apr_status_t find_lead_locked(vault_outputs_t *o, const lead_request_t *w
     return APR_SUCCESS;
 }
 
-/* The record is free before the key has a block: so no block is without a record while entries are evicted. */
+/* Evicts until a record is free before it allocates the key, so that no block is without a record meanwhile. */
 static output_record_t *claim_locked(vault_outputs_t *o, const lead_request_t *w, output_deferred_t *deferred)
 {
     vault_off_t key;
@@ -139,7 +140,7 @@ apr_status_t vault_output_lead(vault_outputs_t *o, const char *key, apr_size_t l
     return rv == APR_ENOMEM ? APR_ENOSPC : rv;
 }
 
-/* The lead keeps its record, which its child may be filling. With a variant of its own, no request finds it. */
+/* The record stays, because its child may be filling it. It gets a unique variant, so that no request finds it. */
 void vault_output_forget_lead(vault_outputs_t *o, const vault_output_ref_t *ref)
 {
     output_record_t *rec;
@@ -252,8 +253,8 @@ void vault_output_release(vault_outputs_t *o, const vault_output_lead_t *lead, c
     output_unlock(o, NULL);
 }
 
-/* An interest without a name has no holder any more, so the other entry has gone and is not to be built on. If another
- * interest has its index by now, its stamp is newer than the one of the entry. */
+/* An interest without a name has no holder, so the other entry was removed, and this one must not be kept. If another
+ * interest has the index by now, its stamp is newer than that of the entry, and output_moved() detects that. */
 static apr_status_t hold_part_locked(vault_outputs_t *o, output_record_t *rec, const vault_dep_t *dep)
 {
     char name[VAULT_INTEREST_MAX + 1];
@@ -359,7 +360,7 @@ static void inherit_history(vault_outputs_t *o, output_record_t *rec, const outp
     }
 }
 
-/* Removes what the new entry replaces, and the least recently used one if there are too many of the key. */
+/* Frees the entry that the new one replaces, and the least recently used variant if the key has too many. */
 static void replace_locked(vault_outputs_t *o, output_record_t *rec, output_deferred_t *deferred)
 {
     const char *key = vault_heap_at(o->heap, rec->key);
@@ -399,7 +400,8 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     rec->current_at = vault_now();
     rec->stale_for = c->stale_for;
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
-    output_set_state(o, rec, OUTPUT_KEPT, deferred); /* first: else a process killed here leaves neither */
+    /* Before the older entry is freed, so that a process killed here leaves one of the two. */
+    output_set_state(o, rec, OUTPUT_KEPT, deferred);
     replace_locked(o, rec, deferred);
     output_touch(o, rec, 0);
     o->table->kept++;
@@ -430,7 +432,7 @@ apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *le
 
 /* ------------------------------------------------------------------ abandon */
 
-/* What is kept says more than an output that was not. */
+/* Is an entry of the same key kept? It is more useful in listings than the reason of one personal output. */
 static int has_kept(const vault_outputs_t *o, const output_record_t *rec)
 {
     const char *key = vault_heap_at(o->heap, rec->key);
@@ -442,7 +444,7 @@ static int has_kept(const vault_outputs_t *o, const output_record_t *rec)
     return at != NULL;
 }
 
-/* Of several marks of a key, only the newest is needed. */
+/* Frees older personal records of the key: only the newest is needed. */
 static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_output_personal_t *personal,
                           output_deferred_t *deferred)
 {

@@ -228,7 +228,7 @@ static apr_uint64_t hash_of(apr_uint64_t hash, const char *text)
     return vault_hash(hash, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* A sum, because the order of the list has no meaning. */
+/* A sum, so that the hash does not depend on the order of the list. */
 static apr_uint64_t hash_properties(apr_uint64_t seed, const apr_array_header_t *list)
 {
     apr_uint64_t sum = 0;
@@ -256,7 +256,7 @@ static int compare_properties(const void *a, const void *b)
     return strcmp(((const vault_property_t *)a)->key, ((const vault_property_t *)b)->key);
 }
 
-/* The lengths make the text unique. */
+/* The lengths make the text unambiguous. */
 const char *vault_metadata_all_properties(const vault_state_t *base, apr_pool_t *pool)
 {
     apr_array_header_t *sorted = apr_array_copy(pool, base->properties);

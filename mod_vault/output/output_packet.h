@@ -3,9 +3,9 @@
  * @file output_packet.h
  * An output as one block of bytes, for a cache that several servers share.
  *
- * The block names its key and has a checksum with a seed. A block that was cut, damaged, written under another key, by
- * a version with another layout, on a machine of another byte order, or by a server with another seed is refused. With
- * a secret seed that is also true of a block that another program has made up.
+ * The block names its key and has a checksum with a seed. A block that was truncated, damaged, written under another
+ * key, by a version with another layout, on a machine of another byte order, or by a server with another seed is
+ * refused. With a secret seed a block forged by another program is refused as well.
  *
  * Only outputs that depend on nothing but a time can be shared so: the stamps of interests are numbers of one server.
  *
@@ -27,7 +27,7 @@ typedef struct vault_output_packet_t {
     apr_time_t made, until; /* by the system clock; both are needed */
 } vault_output_packet_t;
 
-/** What a block has beside the key, the metadata and the body, at most. */
+/** The most bytes that a block has beside the key, the metadata and the body. */
 #define VAULT_OUTPUT_PACKET_HEAD 128
 
 /** A block, in `pool`. */

@@ -169,8 +169,8 @@ static void put_free(vault_outputs_t *o, output_record_t *rec)
     o->table->free = output_index(o, rec);
 }
 
-/* The process died while it freed this record, or before it published it: this finishes the first, and undoes the
- * second. A file that is left is found by output_files_remove_orphans(). */
+/* The process died while it freed this record, or before it published it: finishes the first, undoes the second.
+ * output_files_remove_orphans() removes a file that remains. */
 static void repair_free(vault_outputs_t *o, output_record_t *rec)
 {
     vault_interest_t waiters = take_waiters(rec);
@@ -264,7 +264,7 @@ static output_record_t *take_free(vault_outputs_t *o)
     return rec;
 }
 
-/* What is free has no block, no interest and no file. */
+/* A free record has no block, interest or file, so only the other fields are set. */
 static void reset(output_record_t *rec)
 {
     rec->variant = rec->etag = rec->hits = rec->renewed = 0;

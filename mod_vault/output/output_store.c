@@ -4,8 +4,8 @@
  * The output store: how it is created, and how an entry is found and read.
  *
  * output_table.h has the layout, output_record.c what happens under the lock, output_make.c how an entry is made,
- * output_claim.c its forms, output_files.c the files, output_evict.c how entries go, output_list.c and output_check.c
- * what the status pages ask for.
+ * output_claim.c its forms, output_files.c the files, output_evict.c how entries are removed, output_list.c and
+ * output_check.c what the status pages ask for.
  */
 #include "output/output_store.h"
 
@@ -30,7 +30,7 @@ static apr_uint32_t buckets_of(const vault_output_limits_t *limits)
     return buckets;
 }
 
-/* The heap keeps less than this beside its blocks. */
+/* An upper bound of what the heap needs beside its blocks. */
 static apr_uint64_t heap_space(const vault_output_limits_t *limits)
 {
     return limits->memory + limits->memory / 64 + 4096;
@@ -138,14 +138,14 @@ static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vau
     memcpy(entry->deps, rec->deps, entry->dep_count * sizeof(entry->deps[0]));
 }
 
-/* Is it still known that outputs of the key are personal? */
+/* Does the record say that the key is personal, and has that not expired? */
 static int is_personal(const output_record_t *rec)
 {
     return output_state(rec) == OUTPUT_PERSONAL && !rec->once && rec->until > vault_now();
 }
 
-/* Entries are found in the order of their numbers, the newest first: so the next one can be found when the last one has
- * gone meanwhile. */
+/* Entries are found in the order of their numbers, the newest first: so the search can continue even if the last one
+ * was removed meanwhile. */
 vault_output_found_t vault_outputs_find(vault_outputs_t *o, const char *key, apr_size_t length,
                                         vault_output_entry_t *entry, apr_pool_t *pool)
 {
@@ -183,13 +183,13 @@ static int has_moved(vault_outputs_t *o, const vault_output_entry_t *entry)
     return 0;
 }
 
-/* A removed interest has moved its stamp, so an entry that has gone meanwhile does no harm. */
+/* Removing an interest changes its stamp, so an entry that was removed meanwhile is not current. */
 int vault_output_is_current(vault_outputs_t *o, const vault_output_entry_t *entry, apr_time_t now)
 {
     return !(entry->until && entry->until <= now) && !has_moved(o, entry);
 }
 
-/* By its time it is outdated since `until`, by an interest at the earliest since it was last found to be current. */
+/* A time limit invalidates at `until`. A notify may have come right after the entry was last found to be current. */
 int vault_output_may_be_stale(vault_outputs_t *o, const vault_output_entry_t *entry, apr_time_t now)
 {
     apr_time_t since = has_moved(o, entry) ? entry->current_at : entry->until;
@@ -244,7 +244,7 @@ apr_status_t vault_output_body(vault_outputs_t *o, const vault_output_entry_t *e
     apr_status_t rv;
 
     memset(body, 0, sizeof(*body));
-    do { /* memory is taken without the lock; a size above memory_max is that of a file */
+    do { /* allocate without the lock; a body above memory_max is in a file */
         if (size > room && size <= o->limits.memory_max) {
             room = (apr_size_t)size;
             text = apr_palloc(pool, room);

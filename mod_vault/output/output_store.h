@@ -9,23 +9,24 @@
  * is shown nowhere, since it may contain what a request has sent. The store does not read the metadata. The body is
  * kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a file.
  * The dependencies are interests, each with the stamp that was captured before the data were read, and optionally a
- * time. The store holds these interests as a page does, so a notify moves their stamps.
+ * time. The store holds these interests as a page does, so a notify changes their stamps.
  *
- * An entry may be used only while vault_output_is_current() says so *after* the user of the entry holds the
- * interests itself, and the user continues from the stamps of the entry, never from newer ones. Then an answer made
- * from the entry can be outdated only if the writer's notify had not taken its number yet; the user has the older
- * stamp, so it is told of that notify (docs/protocol.md, "What is guaranteed").
+ * The reader of an entry first holds the interests itself, then calls vault_output_is_current(), and continues from
+ * the stamps of the entry, never from newer ones. Then an answer made from the entry can be outdated only if the
+ * writer's notify had not taken its number yet. In this case the reader has the older stamp, so that notify wakes it
+ * (docs/protocol.md, "What is guaranteed").
  *
- * One request makes an entry: it leads. Others with the same key and the same variant are told to wait. The lead is a
- * lease of the child: if the child dies, the next request leads.
+ * Requests are coalesced: one request makes an entry, which is called to lead, and others with the same key and the
+ * same variant wait for it. The lead is a lease of the child: if the child dies, the next request leads.
  *
- * The store is bounded by its memory, by its number of entries, and by the size of its files. The least recently used
- * entry is removed first; one that is being made is not.
+ * The store is bounded by its memory, by its number of entries, and by the size of its files. It evicts the least
+ * recently used entry first, but no entry that is being made.
  *
  * Interests are shared with pages: while the notifier's table is more than three quarters full, entries create no new
  * ones, and each sweep evicts some.
  *
- * A process that is killed inside loses at most the block or the hold that it was handling (heap.h).
+ * A process that is killed in a function of the store loses at most the block or the hold that it was handling
+ * (heap.h).
  *
  * All times are by vault_now() (base/now.h).
  *
@@ -67,7 +68,7 @@ typedef struct vault_output_ref_t {
     apr_uint64_t number;
 } vault_output_ref_t;
 
-/** What the store needs of a segment, in bytes, rounded generously. */
+/** An upper bound of the bytes that the store needs in the segment. */
 apr_uint64_t vault_outputs_space(const vault_output_limits_t *limits);
 
 /** Make the store. Removes files that an earlier server left in `root`; no other server may use this folder.
@@ -76,7 +77,7 @@ apr_uint64_t vault_outputs_space(const vault_output_limits_t *limits);
 apr_status_t vault_outputs_create(vault_outputs_t **outputs, vault_segment_t *segment, vault_notifier_t *notifier,
                                   const vault_output_limits_t *limits, apr_pool_t *pool);
 
-/** What it was made for. */
+/** The limits given to vault_outputs_create(). */
 const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *outputs);
 
 /** The slot of this process, for vault_output_claim_form(). A child calls it once, before its first request. */
@@ -86,9 +87,9 @@ void vault_outputs_set_slot(vault_outputs_t *outputs, unsigned slot);
  * making. The next sweep removes them. The parent calls this before it forks the new children. */
 void vault_outputs_invalidate(vault_outputs_t *outputs);
 
-/* ----------------------------------------------------------------- looking */
+/* ----------------------------------------------------------------- finding */
 
-/** An entry as it was found: a copy. */
+/** A copy of an entry. */
 typedef struct vault_output_entry_t {
     vault_output_ref_t ref;
     const void *metadata;
@@ -109,22 +110,22 @@ typedef struct vault_output_entry_t {
 typedef enum vault_output_found_t {
     VAULT_OUTPUT_NONE,    /* no (further) entry has this key */
     VAULT_OUTPUT_ENTRY,   /* `entry` is set */
-    VAULT_OUTPUT_PERSONAL /* an output of this key was found to be personal, a short while ago: do not lead.
+    VAULT_OUTPUT_PERSONAL /* less than VAULT_OUTPUT_PERSONAL_FOR ago an output of this key was personal: do not lead.
                              entry->personal says why */
 } vault_output_found_t;
 
-/** Find the next entry with this key, the one made last first, outdated ones too.
+/** Find the next entry with this key, in descending order of creation. Outdated entries are found, too.
  * @param entry  zeroed before the first call; then the result of the last one */
 vault_output_found_t vault_outputs_find(vault_outputs_t *outputs, const char *key, apr_size_t length,
                                         vault_output_entry_t *entry, apr_pool_t *pool);
 
-/** Do all stamps and the time still hold? Takes no lock. */
+/** Are all stamps unchanged, and is the time limit not reached? Takes no lock. */
 int vault_output_is_current(vault_outputs_t *outputs, const vault_output_entry_t *entry, apr_time_t now);
 
 /** May the entry be used although it is outdated? At most for `stale_for` after the store has last found it to be
- * current, so never longer than that after it was outdated. The user continues from the stamps of the entry, as from
- * those of a current one. It checks this after it holds the interests, and then reads the body: if there is one, the
- * entry has held the interests until then. */
+ * current, so never longer than that after it was outdated. The caller must hold the interests before it calls
+ * this, continue from the stamps of the entry, and read the body afterwards: a body that can be read proves that the
+ * entry held the interests until then. */
 int vault_output_may_be_stale(vault_outputs_t *outputs, const vault_output_entry_t *entry, apr_time_t now);
 
 /** The body of an entry, in one form. */
@@ -139,15 +140,17 @@ typedef struct vault_output_body_t {
 apr_status_t vault_output_body(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form,
                                vault_output_body_t *body, apr_pool_t *pool);
 
-/** Is it the caller's turn to make this form? The answer is yes once for each entry and form (again if that child
- * dies). */
+/** Claim a form that was not made yet. At most one child has the claim; it ends when the child dies.
+ * @return 1: the caller makes the form; 0: another child does, it was made, or it cannot
+ * be made */
 int vault_output_claim_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form);
 
-/** Add the form that the caller has claimed. @param text  NULL: it could not be made, or is no smaller */
+/** Add the form that the caller has claimed. @param text NULL: it could not be made, or is not smaller than the plain
+ * body */
 void vault_output_add_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form,
                            const char *text, apr_size_t size);
 
-/** Give back the claim on a form that was not made, so that another request can make it. After
+/** Release the claim on a form that was not made, so that another request can make it. After
  * vault_output_add_form() this does nothing. */
 void vault_output_abandon_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form);
 
@@ -157,7 +160,7 @@ void vault_output_abandon_form(vault_outputs_t *outputs, const vault_output_entr
 typedef struct vault_output_lead_t {
     vault_output_ref_t ref; /* of the entry to be */
     vault_interest_t
-        waiters; /* is notified when the lead ends; held by the store until then. 0 for the one who leads */
+        waiters; /* notified when the lead ends; held by the store until then; 0 in the lead of the caller */
 } vault_output_lead_t;
 
 /** Lead for a key.
@@ -165,7 +168,7 @@ typedef struct vault_output_lead_t {
  *                 variant waits for this one, others do not
  * @param slot     of this process; 0: it cannot lead
  * @return APR_SUCCESS  the caller leads
- *         APR_EBUSY    another request leads: wait until `lead->waiters` is notified, and look again. Arm this interest
+ * APR_EBUSY another request leads: wait until `lead->waiters` is notified, and search again. Arm this interest
  *                      first, and then call vault_output_is_being_made()
  *         APR_ENOSPC   there is no room, the key is empty or too long, or its outputs are personal: render without the
  *                      store */
@@ -212,9 +215,9 @@ typedef struct vault_output_content_t {
     apr_interval_time_t stale_for; /* how long it may be used when it is outdated */
 } vault_output_content_t;
 
-/** End the lead: keep the output, and let those who wait look again. An older entry of the same variant is replaced.
+/** End the lead: keep the output, and notify the requests that wait. An older entry of the same variant is replaced.
  * @return APR_SUCCESS
- *         APR_EAGAIN  a dependency has moved meanwhile, or the entry was dropped: nothing is kept
+ *         APR_EAGAIN  a dependency was notified meanwhile, or the entry was dropped: nothing is kept
  *         APR_ENOSPC  it does not fit, or the file cannot be written: nothing is kept */
 apr_status_t vault_output_keep(vault_outputs_t *outputs, const vault_output_lead_t *lead,
                                const vault_output_content_t *content);
@@ -226,7 +229,7 @@ typedef struct vault_output_personal_t {
     int once;        /* of this output alone: requests go on to lead for this key */
 } vault_output_personal_t;
 
-/** End the lead without an entry, and let those who wait look again.
+/** End the lead without an entry, and notify the requests that wait.
  * @param personal  for VAULT_OUTPUT_PERSONAL_FOR it is listed, and no request leads for this key, unless it is `once`.
  *                  NULL: the output failed */
 void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead,
@@ -236,10 +239,10 @@ void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *l
 /* --------------------------------------------------------------- upkeep, status */
 
 /** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR and for their `stale_for`, or were not used
- * for `idle` (0: no limit), end leads and claims of children that have died, and forget what was found to be personal
- * long ago. Each child calls it about once a second; one of them does the work, at most every half second.
+ * for `idle` (0: no limit), end leads and claims of children that have died, and forget expired personal keys. Each
+ * child calls it about once a second; one of them does the work, at most every half second.
  *
- * An outdated entry stays for a while so that vault_outputs_list() can say which interest has ended it. */
+ * An outdated entry stays for a while so that vault_outputs_list() can say which interest invalidated it. */
 #define VAULT_OUTPUT_STALE_FOR apr_time_from_sec(10)
 void vault_outputs_sweep(vault_outputs_t *outputs, apr_time_t now, apr_interval_time_t idle);
 
@@ -263,14 +266,14 @@ typedef struct vault_output_totals_t {
     apr_uint64_t misses;        /* leads */
     apr_uint64_t renewed;       /* entries that replaced one of the same key and variant */
     apr_uint64_t evicted;       /* entries that made room for others */
-    apr_uint64_t personal;      /* leads that ended with the mark that the output is personal */
-    apr_uint64_t waits;         /* requests that were told to wait for another one */
+    apr_uint64_t personal;      /* leads that ended because the output is personal */
+    apr_uint64_t waits;         /* requests that waited for another one */
     apr_uint64_t write_errors;  /* files that could not be written */
     apr_status_t write_error;   /* why, the last time; APR_SUCCESS: never */
 } vault_output_totals_t;
 void vault_outputs_totals(vault_outputs_t *outputs, vault_output_totals_t *totals);
 
-/** How many files could not be written since the last call, in whichever process that was.
+/** How many files could not be written since the last call, in any process.
  * @param why  the last reason */
 apr_uint64_t vault_outputs_write_errors(vault_outputs_t *outputs, apr_status_t *why);
 
@@ -278,14 +281,14 @@ apr_uint64_t vault_outputs_write_errors(vault_outputs_t *outputs, apr_status_t *
 typedef struct vault_output_row_t {
     const char *name;                      /* of the key: its kind and its URL */
     int making;                            /* a request leads */
-    apr_uint32_t waits;                    /* requests that were told to wait for it */
+    apr_uint32_t waits;                    /* requests that waited for it */
     const char *personal;                  /* why; NULL: it is not */
     apr_uint64_t size[VAULT_OUTPUT_FORMS]; /* 0: there is no such form, or it is empty */
     int in_file[VAULT_OUTPUT_FORMS];       /* else in memory */
     apr_uint64_t hits, renewed;            /* also of the entries of the same variant that it has replaced */
     apr_time_t made, used, until;          /* until 0: no limit by time */
-    int stale;                             /* a dependency has moved, or its time is over */
-    const char *renewed_by; /* the name of the interest that ended the last entry of this key; NULL: none, unknown */
+    int stale;                             /* a dependency was notified, or its time limit is reached */
+    const char *renewed_by;                /* the interest that invalidated the previous entry; NULL: none, unknown */
 } vault_output_row_t;
 
 /** By what rows are ordered; the highest value comes first. */

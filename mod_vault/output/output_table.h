@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file output_table.h
- * How the output store lies in the segment. Internal: for the files of this folder and their tests.
+ * The layout of the output store in the segment. Internal: for the files of this folder and their tests.
  *
  * An array of records, which are found by a hash of their key, and a heap for keys, metadata, and bodies. The array is
  * type-stable: an index always means a record, and the number in it says of which entry. Words marked "truth" are
  * changed by one store each, so a process that is killed leaves the old value or the new one. Words marked "derived"
  * are rebuilt from them by output_lock() when the owner of the lock died.
  *
- * A record names a block or an interest before other words depend on it, and clears the name before it gives the
- * block or the interest back. So a killed process leaks at most one of them, and gives nothing back twice.
+ * A record names a block or an interest before other words depend on it, and clears the name before it releases the
+ * block or the interest. So a killed process leaks at most one of them, and releases none twice.
  */
 #ifndef VAULT_OUTPUT_TABLE_H
 #define VAULT_OUTPUT_TABLE_H
@@ -45,16 +45,16 @@ typedef struct output_record_t {
     apr_uint64_t variant;      /* lock */
     vault_off_t key;           /* lock; truth */
     vault_off_t metadata;      /* lock; truth; 0: none */
-    vault_off_t note;        /* lock; truth; a string: why it is personal, or the interest that ended the last entry */
-    apr_uint32_t key_length; /* lock */
+    vault_off_t note; /* lock; truth; text: the personal reason, or the interest that invalidated the previous entry */
+    apr_uint32_t key_length;       /* lock */
     apr_uint32_t metadata_size;    /* lock */
     vault_interest_t waiters;      /* lock; truth; 0: no request waits */
     apr_uint32_t dep_count;        /* lock; truth */
-    apr_uint32_t has_lost_dep;     /* lock; a dependency moved before the store could hold it: nothing is to be kept */
-    apr_uint32_t dropped;          /* lock; nothing is to be kept */
-    apr_uint32_t waits;            /* lock; requests that were told to wait */
+    apr_uint32_t has_lost_dep;     /* lock; a dependency was removed before the store could hold it: do not keep */
+    apr_uint32_t dropped;          /* lock; an administrator dropped it: do not keep */
+    apr_uint32_t waits;            /* lock; requests that waited for it */
     apr_uint32_t personal;         /* lock; why, if it is: vault_personal_t */
-    apr_uint32_t once;             /* lock; that was so of one output alone */
+    apr_uint32_t once;             /* lock; only one output was personal, not the key */
     apr_uint64_t etag;             /* lock */
     apr_time_t made, until;        /* lock */
     apr_time_t stale_since;        /* lock; when a sweep first found it outdated; 0: it has not */
@@ -63,7 +63,7 @@ typedef struct output_record_t {
     apr_time_t used;               /* lock */
     apr_uint64_t last_use;         /* lock; the number of the last use: a higher one is more recent */
     apr_uint64_t hits;             /* lock */
-    apr_uint64_t renewed;          /* lock; how many entries of the same key and variant it comes after */
+    apr_uint64_t renewed;          /* lock; how many entries of the same key and variant it replaced, in turn */
     apr_uint32_t next;             /* lock; derived; in its bucket, or in the free list */
     apr_uint32_t newer, older;     /* lock; derived; in its LRU list */
     apr_uint32_t epoch;            /* lock; of the child that leads or has led */
@@ -92,12 +92,12 @@ typedef struct output_table_t {
     output_lru_t lru[OUTPUT_LRU_LISTS]; /* lock; derived */
     apr_uint32_t count[4];              /* lock; derived; records by state, without the free ones */
     apr_uint64_t files;                 /* lock; derived; bytes in files */
-    apr_uint64_t epoch;                 /* atomic; the number of times that all entries were outdated */
+    apr_uint64_t epoch;                 /* atomic; the number of times that all entries were invalidated */
     apr_uint64_t swept;                 /* atomic; when a child last swept */
     apr_uint32_t deaths;          /* atomic; children that had been killed when files were last compared with entries */
     apr_status_t write_error;     /* atomic; why a file could not be written, the last time */
     apr_uint64_t write_errors;    /* atomic; how often */
-    apr_uint64_t errors_reported; /* atomic; of these, what vault_outputs_write_errors() has returned */
+    apr_uint64_t errors_reported; /* atomic; of these, how many were reported */
     apr_uint64_t kept, hits, misses, renewed, evicted, personal, waits; /* lock; since the start */
 } output_table_t;
 
@@ -173,7 +173,7 @@ typedef struct output_deferred_t {
     } item[OUTPUT_DEFERRED_MAX];
 } output_deferred_t;
 
-/** Take the lock. If its last owner died, rebuild what is derived, finish what it gave back, and notify all. */
+/** Take the lock. If its last owner died, rebuild the derived words, free what it was freeing, and notify all. */
 void output_lock(vault_outputs_t *o);
 
 /** Release the lock, and do the deferred work, which empties `deferred`. NULL: there is none. */
@@ -203,10 +203,10 @@ void output_drop_expired_claims(vault_outputs_t *o, output_record_t *rec, output
 /** Release the interests that an entry depends on. */
 void output_release_deps(vault_outputs_t *o, output_record_t *rec);
 
-/** Give back a block that the record names at `place`. */
+/** Free the block whose offset the record has at `place`, and clear the offset. */
 void output_free_block(vault_outputs_t *o, vault_off_t *place);
 
-/** Give back a form's block and its bytes in files. @return 1: its file is to be removed */
+/** Free a form's block, and subtract its bytes in files. @return 1: the caller must remove its file */
 int output_free_body(vault_outputs_t *o, output_body_t *body);
 
 /** The LRU list of the record. An entry inherits the hits of the one that it replaces. */
@@ -226,7 +226,7 @@ apr_uint64_t output_hash(const vault_outputs_t *o, const char *key, apr_size_t l
 output_record_t *output_next(const vault_outputs_t *o, const output_record_t *rec, apr_uint64_t hash, const char *key,
                              apr_size_t length);
 
-/** The dependency that has moved; NULL: all stamps still hold. */
+/** A dependency that was notified since its stamp was captured; NULL: none was. */
 const vault_dep_t *output_moved(const vault_outputs_t *o, const output_record_t *rec);
 
 /** Is it outdated, by its stamps or by its time? */

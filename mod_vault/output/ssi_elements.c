@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans for elements `<!--#name attribute="value" … -->`. mod_include decides where an element ends by its quotes.
- * This scan reads on to `-->` regardless of quotes, and a dollar sign anywhere before it counts. So it can only find
- * too much to be personal: an element whose quotes contain `-->` has an open quote there, and is personal.
+ * This scan reads on to `-->` regardless of quotes, and a dollar sign anywhere before it counts. So it can only err
+ * on the safe side: an element whose quotes contain `-->` has an open quote there, and is personal.
  */
 #include "output/ssi_elements.h"
 

@@ -11,7 +11,7 @@
 typedef struct busy_t {
     const char *url;
     vault_output_lead_t lead; /* ref.index 0: it is not busy */
-    apr_time_t until;         /* then the poll gives it up */
+    apr_time_t until;         /* then the poll forgets the lead */
     int waited;
 } busy_t;
 

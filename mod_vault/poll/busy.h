@@ -5,11 +5,11 @@
  * thread, as it waits for any interest.
  *
  * The other request may hang, in a statement of a database or in an application. So a poll waits for a limited time
- * and then gives it up (vault_output_forget_lead()): one of the polls that wait runs the method, the others wait for
- * that one.
+ * and then forgets its lead (vault_output_forget_lead()): one of the polls that wait runs the method, the others wait
+ * for that one.
  *
- * The order is that of all waiting: arm the interest, then look. A poll that arms `waiters` and then finds that the
- * output is still being made is notified when that ends (output_store.h).
+ * The order is the same as in every wait: first arm the interest, then check. A poll that arms `waiters` and then
+ * finds that the output is still being made is notified when that ends (output_store.h).
  *
  * Thread: the one that owns the request.
  */
@@ -32,7 +32,7 @@ typedef struct vault_busy_t {
 void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lead_t *lead, apr_time_t until,
                      apr_pool_t *pool);
 
-/** Does the other request still run it, and has the poll not given it up? */
+/** Does the other request still run it, and has the poll not forgotten its lead? */
 int vault_busy_is(vault_busy_t *busy, const char *url);
 
 /** Has the poll waited for another request that ran the method, since it last ran it itself, until that one ended? It
@@ -40,7 +40,7 @@ int vault_busy_is(vault_busy_t *busy, const char *url);
  * take longer than running the method. Forgets it. */
 int vault_busy_has_waited(vault_busy_t *busy, const char *url);
 
-/** The earlier of `at` and the next time after `now` when the poll gives up a request. */
+/** The earlier of `at` and the next time after `now` when the poll forgets a lead. */
 apr_time_t vault_busy_until(const vault_busy_t *busy, apr_time_t now, apr_time_t at);
 
 /** How many interests vault_busy_list() adds at most. */

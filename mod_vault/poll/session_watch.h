@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file session_watch.h
- * Does a poll still come from the session that its methods need?
+ * Detects that the session of a poll is not the one that its methods have seen.
  *
- * The request of a poll waits, and its cookie with it. When the session gets another id, or the browser gets its first
- * session, the methods could only show what the old cookie names: nothing. So the poll ends, without an answer, and the
- * next one brings the cookie that the browser has by then. A poll that begins so runs the methods that have seen another
- * session, or none.
+ * The request of a poll waits, and its cookie with it. When the session gets another id, or the browser gets its
+ * first session, the methods could only show what the old cookie names: nothing. So the poll ends, without an answer,
+ * and the next one brings the cookie that the browser has by then. A poll that begins so runs the methods that have
+ * seen another session, or none.
  *
- * A poll can also be outdated when it comes: it was on its way without a cookie when a session was made at its address.
- * Its methods run, and their new stamps are committed. If they wrote nothing, the poll ends then. The next one finds these
- * stamps, and waits if it has no session either.
+ * A poll can also be outdated when it comes: it was on its way without a cookie when a session was made at its
+ * address. Its methods run, and their new stamps are committed. If they wrote nothing, the poll ends then. The next
+ * one finds these stamps, and waits if it has no session either.
  *
  * Thread: the one that owns the poll.
  */
@@ -31,7 +31,7 @@ typedef struct vault_session_watch_t {
 typedef enum vault_session_watch_result_t {
     VAULT_SESSION_WATCH_SAME,    /* as when the method ran, or it reads no session */
     VAULT_SESSION_WATCH_OTHER,   /* another session: run the method */
-    VAULT_SESSION_WATCH_OUTDATED /* the request can no longer tell: end the poll */
+    VAULT_SESSION_WATCH_OUTDATED /* the cookie of the request is outdated: end the poll */
 } vault_session_watch_result_t;
 
 /** The poll has come. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds and makes the session of a request. */
+/* Finds and creates the session of a request. */
 #include "session/session_request.h"
 
 #include "apr_strings.h"
@@ -23,8 +23,8 @@
 APLOG_USE_MODULE(vault);
 
 /* The cursor of a method that has seen a session, or none: this, the name of the cookie, and as its value the name of
- * the session's interest, or nothing. Whether the address counts is part of it, so that a comparison judges as the
- * method did. */
+ * the session's interest, or nothing. The key also says whether the session is bound to the address, so that a later
+ * comparison uses the same rule as the method. */
 #define CURSOR_ANY_ADDRESS "session of "
 #define CURSOR_BOUND_ADDRESS "session at the address of "
 
@@ -142,8 +142,8 @@ static const char *interest_of_address(request_rec *r)
     return apr_psprintf(r->pool, "session:at:%" APR_UINT64_T_HEX_FMT, vault_client_address(r));
 }
 
-/* In a child of prefork that ends in a signal handler, the thread may be holding a lock of the shared memory. Then the
- * parent notifies all, since the child leaves without its mark. */
+/* A child of prefork may end in a signal handler while it holds a lock of the shared memory. Then it does not set its
+ * clean mark, and the parent notifies all. */
 static apr_status_t notify_cb(void *interest)
 {
     if (!vault_server->ends) {
@@ -153,8 +153,8 @@ static apr_status_t notify_cb(void *interest)
 }
 
 /* The polls of the browser's other pages are outdated: they came without this id. They end, and the next ones bring it.
- * So they must hear of it when the browser has the cookie, not now: the pool of the request goes when the answer has
- * been written. If a poll is faster nevertheless, the one after it compares what its methods have seen. */
+ * So they must be notified when the browser has the cookie, not now: the cleanup of the request's pool runs after the
+ * answer was written. If a poll arrives without the cookie nevertheless, the poll after it compares the sessions. */
 static void send_cookie(request_rec *r, current_t *c)
 {
     request_rec *top = vault_main_request(r);
@@ -249,7 +249,7 @@ apr_status_t vault_session_request_set(request_rec *r, const char *key, const ch
     return vault_session_request_write(r, properties);
 }
 
-/* An id that this request has drawn is known to its browser only, once that has the answer. */
+/* An id that this request has created needs no renewal: no other client knows it. */
 apr_status_t vault_session_request_renew(request_rec *r)
 {
     current_t *c = current_of(r);
@@ -318,8 +318,8 @@ void vault_session_request_set_private(request_rec *r)
     }
 }
 
-/* The visitor has logged in since the session was made: an id that another person may have brought into the browser
- * before the login must be of no use to that person. */
+/* The visitor has logged in since the session was made: an id that an attacker planted in the browser before
+ * the login (session fixation) must be invalid after it. */
 static void renew_at_login(request_rec *r, current_t *c)
 {
     vault_visitor_t v = visitor_of(r, c->bound);

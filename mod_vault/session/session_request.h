@@ -10,7 +10,7 @@
  * A method of a poll can read the session. It depends on the session's interest, so it runs again when a property has
  * changed. Without a session it depends on an interest of the client's address, which is notified when a session is
  * made there. The view of a page without a session depends on it, too, so its first poll knows what was made since
- * the view. With each poll it is compared which session the browser has and which one the method has seen.
+ * the view. Each poll compares the session that the browser has with the one that the method has seen.
  *
  * Thread: the one that owns the request.
  */
@@ -52,14 +52,14 @@ const char *vault_session_request_why(apr_status_t rv);
  * @param headers  of the request; not shared with a request that must not have them */
 void vault_session_request_set_headers(request_rec *r, apr_table_t *headers);
 
-/** A method of a poll is about to run as `sub`: let it depend on the session, and tell its handler of it. */
+/** A method of a poll is about to run as `sub`: let it depend on the session, and set its request headers. */
 void vault_session_request_enter_method(request_rec *sub, vault_page_txn_t *txn);
 
 /** A request without a session begins the view of a live page: let the view depend on the sessions of its address. The
  * methods of the page continue from that. */
 void vault_session_request_enter_view(request_rec *r, vault_page_txn_t *txn);
 
-/** Has a method that ran without a session just learned that one has been made at its address since the page was last
+/** Has a method that ran without a session found that a session was made at its address since the page was last
  * compared? Then the browser may have a cookie that the poll does not have. Also true if nothing is known of the time
  * before the method ran.
  * @param base  the state that the methods began with
